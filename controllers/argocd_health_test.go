@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
+	"github.com/cauri-dev/cauri/controllers/reconciler"
 	"github.com/cauri-dev/cauri/server/expectations"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/webhooks"
@@ -28,9 +29,9 @@ var argoHealth = map[status.Status]string{
 
 // errorsOfSteps are how a step can end.
 var errorsOfSteps = []error{
-	&stallingError{reason: v1alpha1.ReasonInvalidSpec, message: "Write something else."},
-	&waitingError{reason: v1alpha1.ReasonDatabaseUnavailable, message: "The database is unavailable."},
-	&failedError{reason: v1alpha1.ReasonCredentialsError, cause: fmt.Errorf("no rights")},
+	&reconciler.StallingError{Reason: v1alpha1.ReasonInvalidSpec, Message: "Write something else."},
+	&reconciler.WaitingError{Reason: v1alpha1.ReasonDatabaseUnavailable, Message: "The database is unavailable."},
+	&reconciler.FailedError{Reason: v1alpha1.ReasonCredentialsError, Cause: fmt.Errorf("no rights")},
 }
 
 // Argo CD's health check is asked about every combination of conditions that the controller writes. It says what kstatus says, and beyond
@@ -85,12 +86,12 @@ func sandboxesInEveryCondition() (all []*v1alpha1.SandboxEnvironment) {
 				for _, problem := range []*operatorProblem{nil, {reason: "OperatorSecretNotFound", message: "Create the Secret."}} {
 					sandbox := &v1alpha1.SandboxEnvironment{}
 					sandbox.Generation = 2
-					sandbox.Spec.Suspend = result.suspended
+					sandbox.Spec.Suspend = result.Suspended
 					observed := sandboxObservation{progress: result, operatorProblem: problem}
 					if problem != nil {
 						observed.config.Operators = make([]sandboxes.OperatorAccess, 1)
 					}
-					if result.done > 1 || result.err == nil {
+					if result.Done > 1 || result.Err == nil {
 						observed.state = &sandboxes.SandboxState{Failures: failures}
 					}
 					if endpoint != nil {
@@ -114,12 +115,12 @@ func sandboxesInEveryCondition() (all []*v1alpha1.SandboxEnvironment) {
 }
 
 // resultsOfSteps are all results of a reconciliation.
-func resultsOfSteps() (results []progress) {
+func resultsOfSteps() (results []reconciler.Progress) {
 	for _, suspended := range []bool{false, true} {
-		results = append(results, progress{steps: sandboxSteps, done: len(sandboxSteps), suspended: suspended})
+		results = append(results, reconciler.Progress{Steps: sandboxSteps, Done: len(sandboxSteps), Suspended: suspended})
 		for done := range sandboxSteps {
 			for _, err := range errorsOfSteps {
-				results = append(results, progress{steps: sandboxSteps, done: done, err: err, suspended: suspended})
+				results = append(results, reconciler.Progress{Steps: sandboxSteps, Done: done, Err: err, Suspended: suspended})
 			}
 		}
 	}
@@ -152,7 +153,7 @@ func TestArgoCDSaysWhatTheSandboxLacks(t *testing.T) {
 	sandbox := &v1alpha1.SandboxEnvironment{Spec: v1alpha1.SandboxEnvironmentSpec{Webhook: &v1alpha1.Webhook{}}}
 	sandbox.Generation = 1
 	sandbox.Status = sandboxStatus(sandbox, sandboxObservation{
-		progress:        progress{steps: sandboxSteps, done: len(sandboxSteps)},
+		progress:        reconciler.Progress{Steps: sandboxSteps, Done: len(sandboxSteps)},
 		config:          sandboxes.Config{Operators: make([]sandboxes.OperatorAccess, 1)},
 		state:           &sandboxes.SandboxState{Endpoint: *failingEndpoint()},
 		operatorProblem: &operatorProblem{reason: "OperatorSecretNotFound", message: "Create the Secret."},
@@ -253,7 +254,7 @@ func TestArgoCDHealthOfExpectations(t *testing.T) {
 	now := time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
 	seen := map[string]int{}
 	for _, seenNow := range []expectationObservation{
-		{err: &waitingError{reason: v1alpha1.ReasonSandboxNotFound, message: "It waits."}},
+		{err: &reconciler.WaitingError{Reason: v1alpha1.ReasonSandboxNotFound, Message: "It waits."}},
 		{state: &expectations.State{Verdict: expectations.Open, Reason: expectations.ReasonNotMet, Message: "A line."}},
 		{state: &expectations.State{Verdict: expectations.Met, Reason: expectations.ReasonMet, Message: "All lines are met."}},
 		failed(v1alpha1.ReasonSandboxReset, "It was reset."),

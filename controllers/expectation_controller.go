@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
+	"github.com/cauri-dev/cauri/controllers/reconciler"
 	"github.com/cauri-dev/cauri/controllers/resync"
 	"github.com/cauri-dev/cauri/server/expectations"
 	"github.com/cauri-dev/cauri/server/sandboxes"
@@ -21,7 +22,7 @@ import (
 
 // Reconcile brings one Expectation forward.
 func (r *expectationReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
-	for _, deleted := range r.deleted.take(req.NamespacedName) {
+	for _, deleted := range r.deleted.Take(req.NamespacedName) {
 		if err := r.database.DeleteExpectation(ctx, string(deleted.UID)); err != nil {
 			break // the row ends by its own time
 		}
@@ -37,8 +38,8 @@ func (r *expectationReconciler) Reconcile(ctx context.Context, req ctrl.Request)
 		return r.expire(ctx, expectation)
 	}
 	seen := r.evaluate(ctx, expectation)
-	if errors.Is(seen.err, errSandboxUnseen) && !isObserved(expectation.Status.ObservedGeneration) {
-		return r.pace.next(seen.err) // the sandbox was created together with it: too early for a status
+	if errors.Is(seen.err, reconciler.ErrSandboxUnseen) && !reconciler.IsObserved(expectation.Status.ObservedGeneration) {
+		return r.pace.Next(seen.err) // the sandbox was created together with it: too early for a status
 	}
 	return r.finish(ctx, expectation, seen)
 }
@@ -56,11 +57,11 @@ func isStarted(e *v1alpha1.Expectation) bool {
 // expire deletes an Expectation whose ttl has ended since it was decided.
 func (r *expectationReconciler) expire(ctx context.Context, expectation *v1alpha1.Expectation) (ctrl.Result, error) {
 	if expectation.Spec.TTL == "" {
-		return r.pace.next(nil)
+		return r.pace.Next(nil)
 	}
 	ttl, err := time.ParseDuration(string(expectation.Spec.TTL))
 	if err != nil {
-		return r.pace.next(nil) // the schema allows none
+		return r.pace.Next(nil) // the schema allows none
 	}
 	if left := expectation.Status.DecidedAt.Add(ttl).Sub(r.clock.Now()); left > 0 {
 		return ctrl.Result{RequeueAfter: left}, nil
@@ -92,12 +93,12 @@ func (r *expectationReconciler) evaluate(ctx context.Context, expectation *v1alp
 	if err != nil {
 		return failed(v1alpha1.ReasonInvalidSpec, "The spec cannot be evaluated: %s. Delete the Expectation and create it again.", err)
 	}
-	sandbox, err := findSandbox(ctx, r, client.ObjectKey{Namespace: expectation.Namespace, Name: expectation.Spec.SandboxRef.Name}, "Expectation")
-	if isWaiting(err) && isStarted(expectation) && reasonOf(err) == v1alpha1.ReasonSandboxNotFound {
+	sandbox, err := reconciler.FindSandbox(ctx, r, client.ObjectKey{Namespace: expectation.Namespace, Name: expectation.Spec.SandboxRef.Name}, "Expectation")
+	if reconciler.IsWaiting(err) && isStarted(expectation) && reconciler.ReasonOf(err) == v1alpha1.ReasonSandboxNotFound {
 		return failed(v1alpha1.ReasonSandboxDeleted, "The sandbox was deleted while the expectation was open. "+anotherRun)
 	}
 	if err == nil {
-		err = r.gate.check(ctx, resync.OfExpectation(expectation))
+		err = r.gate.Check(ctx, resync.OfExpectation(expectation))
 	}
 	if err != nil {
 		return r.notBegun(expectation, config, err)
@@ -107,7 +108,7 @@ func (r *expectationReconciler) evaluate(ctx context.Context, expectation *v1alp
 	case err == nil:
 		return expectationObservation{state: &state, started: true}
 	case !errors.Is(err, sandboxes.ErrNoExpectation):
-		return r.notBegun(expectation, config, databaseFailure(err))
+		return r.notBegun(expectation, config, reconciler.DatabaseFailure(err))
 	case isStarted(expectation): // the purge has removed its row
 		return failed(v1alpha1.ReasonSandboxReset, expectations.ResetMessage)
 	}
@@ -119,13 +120,13 @@ func (r *expectationReconciler) evaluate(ctx context.Context, expectation *v1alp
 	}
 	err = r.database.BeginExpectation(ctx, string(sandbox.UID), config)
 	if errors.Is(err, sandboxes.ErrNoOrganization) {
-		return r.notBegun(expectation, config, sandboxNotReady(sandbox.Name, "Expectation"))
+		return r.notBegun(expectation, config, reconciler.SandboxNotReady(sandbox.Name, "Expectation"))
 	}
 	if errors.Is(err, sandboxes.ErrTooManyExpectations) {
 		return r.notBegun(expectation, config, errTooManyExpectations)
 	}
 	if err != nil {
-		return r.notBegun(expectation, config, databaseFailure(err))
+		return r.notBegun(expectation, config, reconciler.DatabaseFailure(err))
 	}
 	return expectationObservation{state: &expectations.State{
 		Verdict: expectations.Open, Reason: v1alpha1.ReasonNotMet, Message: "No line was evaluated yet.",
@@ -161,9 +162,9 @@ func (r *expectationReconciler) notBegun(
 	return expectationObservation{err: err, wait: left}
 }
 
-var errTooManyExpectations = &waitingError{
-	reason: v1alpha1.ReasonLimitExceeded,
-	message: fmt.Sprintf("The sandbox has %d open Expectations, and no more are evaluated at a time. This one waits until others are "+
+var errTooManyExpectations = &reconciler.WaitingError{
+	Reason: v1alpha1.ReasonLimitExceeded,
+	Message: fmt.Sprintf("The sandbox has %d open Expectations, and no more are evaluated at a time. This one waits until others are "+
 		"decided: delete those that you do not need.", sandboxes.MaxOpenExpectations),
 }
 
@@ -187,19 +188,19 @@ func expectationConfig(e *v1alpha1.Expectation) (c sandboxes.ExpectationConfig, 
 func (r *expectationReconciler) finish(
 	ctx context.Context, expectation *v1alpha1.Expectation, seen expectationObservation,
 ) (ctrl.Result, error) {
-	if interrupted(ctx) {
+	if reconciler.Interrupted(ctx) {
 		return ctrl.Result{}, fmt.Errorf("reconciling %s: %w", client.ObjectKeyFromObject(expectation), context.Cause(ctx))
 	}
 	before := expectation.DeepCopy()
 	expectation.Status = expectationStatus(expectation, seen, r.clock.Now())
-	if err := patchStatus(ctx, r.Client, r.liveStatus, before, expectation); err != nil {
-		return r.pace.next(err)
+	if err := reconciler.PatchStatus(ctx, r.Client, r.liveStatus, before, expectation); err != nil {
+		return r.pace.Next(err)
 	}
-	announce(r.recorder, expectation, v1alpha1.ConditionMet, before.Status.Conditions, expectation.Status.Conditions)
+	reconciler.Announce(r.recorder, expectation, v1alpha1.ConditionMet, before.Status.Conditions, expectation.Status.Conditions)
 	if isDecided(expectation) {
 		return r.expire(ctx, expectation)
 	}
-	result, err := r.pace.next(seen.err)
+	result, err := r.pace.Next(seen.err)
 	if err == nil && seen.wait > 0 {
 		result.RequeueAfter = min(result.RequeueAfter, seen.wait)
 	}

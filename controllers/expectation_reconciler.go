@@ -15,19 +15,20 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
+	"github.com/cauri-dev/cauri/controllers/reconciler"
 	"github.com/cauri-dev/cauri/controllers/resync"
 )
 
 // expectationReconciler hands an Expectation to the workers, which evaluate it, and shows their verdict.
 type expectationReconciler struct {
 	client.Client
-	database   Database
-	gate       databaseGate
+	database   reconciler.Database
+	gate       reconciler.DatabaseGate
 	liveStatus *resync.LiveStatus
 	clock      clock.PassiveClock
 	recorder   events.EventRecorder
-	pace       pace
-	deleted    deletedResources[*v1alpha1.Expectation]
+	pace       reconciler.Pace
+	deleted    reconciler.DeletedResources[*v1alpha1.Expectation]
 }
 
 // expectationBySandbox has the name of the selectable field: the same selector works for the cache and for the API
@@ -52,8 +53,8 @@ func (r *expectationReconciler) watch(mgr ctrl.Manager, options controller.Optio
 		For(&v1alpha1.Expectation{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 		Watches(&v1alpha1.SandboxEnvironment{},
 			handler.EnqueueRequestsFromMapFunc(expectationsOf(mgr.GetCache())),
-			builder.WithPredicates(predicate.Funcs{UpdateFunc: availabilityChanged})).
-		Watches(&v1alpha1.Expectation{}, handler.Funcs{DeleteFunc: r.deleted.note}).
+			builder.WithPredicates(predicate.Funcs{UpdateFunc: reconciler.AvailabilityChanged})).
+		Watches(&v1alpha1.Expectation{}, handler.Funcs{DeleteFunc: r.deleted.Note}).
 		WatchesRawSource(changes).
 		WithOptions(options).
 		Complete(r)

@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
+	"github.com/cauri-dev/cauri/controllers/reconciler"
 	"github.com/cauri-dev/cauri/server/expectations"
 )
 
@@ -20,14 +21,14 @@ func expectationStatus(e *v1alpha1.Expectation, seen expectationObservation, now
 	}
 	status.ObservedGeneration, status.ObservedRun = e.Generation, e.Spec.Run
 	if seen.started && status.StartedAt == nil {
-		status.StartedAt = seconds(&now)
+		status.StartedAt = reconciler.Seconds(&now)
 	}
 	if state := seen.state; state != nil {
 		if len(state.Results) > 0 {
 			status.Results, status.Line = expectationResults(state.Results)
 		}
 		if state.Verdict != expectations.Open {
-			status.DecidedAt = seconds(&now)
+			status.DecidedAt = reconciler.Seconds(&now)
 		}
 	}
 	status.Conditions = expectationConditions(status.Conditions, seen, e.Generation, now)
@@ -70,7 +71,7 @@ func expectationConditions(
 			reason, message = v1alpha1.ReasonNotMet, "No line was evaluated yet."
 		}
 	case seen.err != nil:
-		reason, message = reasonOf(seen.err), seen.err.Error()
+		reason, message = reconciler.ReasonOf(seen.err), seen.err.Error()
 	}
 	set(v1alpha1.ConditionMet, verdict == expectations.Met, reason, message)
 	set(v1alpha1.ConditionFailed, verdict == expectations.Failed, reason, message)
@@ -82,5 +83,5 @@ func expectationConditions(
 	case expectations.Failed:
 		set(v1alpha1.ConditionStalled, true, reason, message)
 	}
-	return keepTransitionTimes(before, after)
+	return reconciler.KeepTransitionTimes(before, after)
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
+	"github.com/cauri-dev/cauri/controllers/reconciler"
 )
 
 // durationForm is the rule of the resource's schema, see [v1alpha1.Duration].
@@ -29,8 +30,8 @@ func FuzzDuration(f *testing.F) {
 			return
 		}
 		if err != nil {
-			var stalling *stallingError
-			if !errors.As(err, &stalling) || stalling.reason != v1alpha1.ReasonInvalidSpec || !strings.Contains(stalling.message, "spec.ttl") {
+			var stalling *reconciler.StallingError
+			if !errors.As(err, &stalling) || stalling.Reason != v1alpha1.ReasonInvalidSpec || !strings.Contains(stalling.Message, "spec.ttl") {
 				t.Errorf("%q is refused with %v", text, err)
 			}
 			return

@@ -13,13 +13,14 @@ import (
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
 	"github.com/cauri-dev/cauri/controllers"
+	"github.com/cauri-dev/cauri/controllers/reconciler"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
 // frozenDatabase belongs to a controller that stops in the moment before it writes a certain generation, and goes on when it is told
 // to: as a process that was frozen, or a leader that was cut off, and did not notice that another one works on.
 type frozenDatabase struct {
-	controllers.Database
+	reconciler.Database
 	generation int64
 	reached    chan struct{} // closed when it stops
 	wake       chan struct{}
@@ -27,7 +28,7 @@ type frozenDatabase struct {
 	once       *sync.Once
 }
 
-func newFrozenDatabase(database controllers.Database, generation int64) frozenDatabase {
+func newFrozenDatabase(database reconciler.Database, generation int64) frozenDatabase {
 	return frozenDatabase{
 		Database: database, generation: generation, reached: make(chan struct{}), wake: make(chan struct{}),
 		woken: make(chan error, 1), once: &sync.Once{},

@@ -9,6 +9,7 @@ import (
 
 	logf "sigs.k8s.io/controller-runtime/pkg/log"
 
+	"github.com/cauri-dev/cauri/controllers/reconciler"
 	"github.com/cauri-dev/cauri/server/postgres"
 )
 
@@ -42,7 +43,7 @@ func (m *Migration) Start(ctx context.Context) error {
 			log.Info("The tables are up to date")
 			return nil
 		}
-		if interrupted(ctx) {
+		if reconciler.Interrupted(ctx) {
 			return nil
 		}
 		if is := errors.Is(err, postgres.ErrUnavailable); !logged || is != unavailable {

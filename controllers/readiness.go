@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
+	"github.com/cauri-dev/cauri/controllers/reconciler"
 	"github.com/cauri-dev/cauri/server/telemetry"
 )
 
@@ -41,7 +42,7 @@ func (s *readiness) Start(ctx context.Context) error {
 	for kind, object := range countedKinds {
 		informer, err := s.cache.GetInformer(ctx, object)
 		if err != nil {
-			if interrupted(ctx) {
+			if reconciler.Interrupted(ctx) {
 				return nil
 			}
 			return fmt.Errorf("following the cache of %s: %w", kind, err)

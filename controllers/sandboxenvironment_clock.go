@@ -6,6 +6,7 @@ import (
 	"time"
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
+	"github.com/cauri-dev/cauri/controllers/reconciler"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
@@ -20,7 +21,7 @@ func clockConfig(clock *v1alpha1.Clock) (sandboxes.ClockConfig, error) {
 	}
 	start, err := time.Parse(time.RFC3339, string(clock.Start))
 	if err != nil {
-		return config, &stallingError{reason: v1alpha1.ReasonInvalidSpec, message: fmt.Sprintf(
+		return config, &reconciler.StallingError{Reason: v1alpha1.ReasonInvalidSpec, Message: fmt.Sprintf(
 			"spec.clock.start: write a date and time with its time zone, such as 2026-11-22T10:00:00Z, not %q", clock.Start,
 		)}
 	}
@@ -37,7 +38,7 @@ func faultsConfig(faults []v1alpha1.Fault) ([]byte, error) {
 }
 
 func clockStatus(clock sandboxes.ClockState) *v1alpha1.ClockStatus {
-	status := &v1alpha1.ClockStatus{Mode: v1alpha1.ClockMode(clock.Mode), Now: seconds(clock.Now)}
+	status := &v1alpha1.ClockStatus{Mode: v1alpha1.ClockMode(clock.Mode), Now: reconciler.Seconds(clock.Now)}
 	if clock.Ahead != 0 {
 		status.Offset = clock.Ahead.String()
 	}
@@ -47,7 +48,7 @@ func clockStatus(clock sandboxes.ClockState) *v1alpha1.ClockStatus {
 func faultStatuses(faults []sandboxes.FaultState) []v1alpha1.FaultStatus {
 	var statuses []v1alpha1.FaultStatus
 	for _, f := range faults {
-		statuses = append(statuses, v1alpha1.FaultStatus{Name: f.Name, Times: f.Acts, LastTime: seconds(f.Acted)})
+		statuses = append(statuses, v1alpha1.FaultStatus{Name: f.Name, Times: f.Acts, LastTime: reconciler.Seconds(f.Acted)})
 	}
 	return statuses
 }

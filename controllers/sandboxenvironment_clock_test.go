@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
+	"github.com/cauri-dev/cauri/controllers/reconciler"
 	"github.com/cauri-dev/cauri/server/faults"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
@@ -78,7 +79,7 @@ func TestClockOfAResource(t *testing.T) {
 			t.Errorf("%s: %v (-want +got):\n%s", name, err, diff)
 		}
 	}
-	if _, err := clockConfig(&v1alpha1.Clock{Mode: "Manual", Start: "2026-02-30T00:00:00Z"}); !isStalling(err) {
+	if _, err := clockConfig(&v1alpha1.Clock{Mode: "Manual", Start: "2026-02-30T00:00:00Z"}); !reconciler.IsStalling(err) {
 		t.Errorf("a day that no month has: %v", err)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
+	"github.com/cauri-dev/cauri/controllers/reconciler"
 )
 
 // +kubebuilder:rbac:groups=cauri.dev,resources=sandboxenvironments,verbs=get;list;watch;patch;delete
@@ -28,8 +29,8 @@ func (r *sandboxReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ct
 	if Expired(sandbox, r.clock.Now()) {
 		return r.expire(ctx, sandbox)
 	}
-	if err := addFinalizer(ctx, r.Client, sandbox, v1alpha1.SandboxFinalizer); err != nil {
-		return r.pace.next(err)
+	if err := reconciler.AddFinalizer(ctx, r.Client, sandbox, v1alpha1.SandboxFinalizer); err != nil {
+		return r.pace.Next(err)
 	}
 	seen := r.reconcileSteps(ctx, sandbox)
 	return r.finish(ctx, sandbox, seen)
@@ -37,28 +38,28 @@ func (r *sandboxReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ct
 
 // reconcileSteps executes the steps in order, and stops at the first error.
 func (r *sandboxReconciler) reconcileSteps(ctx context.Context, sandbox *v1alpha1.SandboxEnvironment) sandboxObservation {
-	seen := sandboxObservation{progress: progress{steps: sandboxSteps, suspended: sandbox.Spec.Suspend}}
+	seen := sandboxObservation{progress: reconciler.Progress{Steps: sandboxSteps, Suspended: sandbox.Spec.Suspend}}
 	for _, step := range []func(context.Context, *v1alpha1.SandboxEnvironment, *sandboxObservation) error{
 		r.reconcileSpec,
 		r.reconcileDatabase,
 		r.reconcileCredentials,
 	} {
-		if seen.progress.err = step(ctx, sandbox, &seen); seen.progress.err != nil {
+		if seen.progress.Err = step(ctx, sandbox, &seen); seen.progress.Err != nil {
 			break
 		}
-		seen.progress.done++
+		seen.progress.Done++
 	}
 	if state := seen.state; state != nil {
 		if state.Quota.Exceeded() {
-			seen.progress.quota = state.Quota
+			seen.progress.Quota = state.Quota
 		}
 		if state.Clock.StartWaits {
-			seen.progress.start = sandbox.Spec.Clock.Start
+			seen.progress.Start = sandbox.Spec.Clock.Start
 		}
 	}
-	if reasonOf(seen.progress.err) == v1alpha1.ReasonDatabaseUnavailable {
+	if reconciler.ReasonOf(seen.progress.Err) == v1alpha1.ReasonDatabaseUnavailable {
 		// If any step fails because the database is unavailable, DatabaseReady reports the error.
-		seen.progress.done = slices.Index(sandboxSteps, v1alpha1.ConditionDatabaseReady)
+		seen.progress.Done = slices.Index(sandboxSteps, v1alpha1.ConditionDatabaseReady)
 	}
 	return seen
 }

@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
+	"github.com/cauri-dev/cauri/controllers/reconciler"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
@@ -27,7 +28,7 @@ func (r *sandboxReconciler) reconcileCredentials(
 	inputs := credentialInputs{
 		organizationID: seen.state.OrganizationID, keyRotation: sandbox.Spec.KeyRotation, grace: seen.keyRotationGrace,
 		userSigningSecret: cmp.Or(userSigningSecret, r.signingSecret),
-		unwritten:         !isObserved(sandbox.Status.ObservedGeneration),
+		unwritten:         !reconciler.IsObserved(sandbox.Status.ObservedGeneration),
 	}
 	if sandbox.Spec.Webhook != nil {
 		inputs.secretRotation = sandbox.Spec.Webhook.SecretRotation
@@ -59,11 +60,11 @@ func (r *sandboxReconciler) syncCredentials(
 ) (current credentials, err error) {
 	for range syncRounds {
 		if inputs.inDatabase, err = r.database.StoredCredentials(ctx, string(sandbox.UID)); err != nil {
-			return current, databaseFailure(err)
+			return current, reconciler.DatabaseFailure(err)
 		}
 		current, err = r.ensureSecret(ctx, sandbox, inputs)
 		switch {
-		case errors.Is(err, errSpecChanged):
+		case errors.Is(err, reconciler.ErrSpecChanged):
 			return current, err
 		case apierrors.IsConflict(err), apierrors.IsAlreadyExists(err):
 			inputs.unwritten = false
@@ -77,7 +78,7 @@ func (r *sandboxReconciler) syncCredentials(
 			inputs.rejectedKey = current.apiKey
 		case errors.Is(err, sandboxes.ErrCredentialsChanged):
 		case err != nil:
-			return current, databaseFailure(err)
+			return current, reconciler.DatabaseFailure(err)
 		case inputs.keyFollowsSpec(current):
 			return current, nil
 		}
@@ -112,31 +113,31 @@ func (r *sandboxReconciler) readUserSigningSecret(ctx context.Context, sandbox *
 	err := r.apiReader.Get(ctx, client.ObjectKey{Namespace: sandbox.Namespace, Name: ref.Name}, secret)
 	switch {
 	case apierrors.IsNotFound(err):
-		return "", &waitingError{
-			reason: v1alpha1.ReasonSigningSecretNotFound,
-			message: fmt.Sprintf(
+		return "", &reconciler.WaitingError{
+			Reason: v1alpha1.ReasonSigningSecretNotFound,
+			Message: fmt.Sprintf(
 				"spec.webhook.signingSecretRef: the Secret %q does not exist in this namespace: create it, or remove signingSecretRef "+
 					"to have a secret generated",
 				ref.Name,
 			),
 		}
 	case err != nil:
-		return "", &failedError{
-			reason: v1alpha1.ReasonCredentialsError,
-			cause:  fmt.Errorf("reading the Secret %q of spec.webhook.signingSecretRef: %w", ref.Name, err),
+		return "", &reconciler.FailedError{
+			Reason: v1alpha1.ReasonCredentialsError,
+			Cause:  fmt.Errorf("reading the Secret %q of spec.webhook.signingSecretRef: %w", ref.Name, err),
 		}
 	}
 	value, ok := secret.Data[ref.Key]
 	if !ok {
-		return "", &waitingError{
-			reason:  v1alpha1.ReasonSigningSecretNotFound,
-			message: fmt.Sprintf("spec.webhook.signingSecretRef: the Secret %q has no key %q: add it, or name another key", ref.Name, ref.Key),
+		return "", &reconciler.WaitingError{
+			Reason:  v1alpha1.ReasonSigningSecretNotFound,
+			Message: fmt.Sprintf("spec.webhook.signingSecretRef: the Secret %q has no key %q: add it, or name another key", ref.Name, ref.Key),
 		}
 	}
 	if err := checkSigningSecret(value); err != nil {
-		return "", &waitingError{
-			reason: v1alpha1.ReasonSigningSecretInvalid,
-			message: fmt.Sprintf(
+		return "", &reconciler.WaitingError{
+			Reason: v1alpha1.ReasonSigningSecretInvalid,
+			Message: fmt.Sprintf(
 				"spec.webhook.signingSecretRef: the Secret %q holds an invalid value: write %d to %d printable characters to its key %q; "+
 					"the value there %s",
 				ref.Name, minSigningSecret, maxSigningSecret, ref.Key, err,

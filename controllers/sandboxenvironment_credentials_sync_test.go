@@ -13,12 +13,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
+	"github.com/cauri-dev/cauri/controllers/reconciler"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
 // restlessDatabase is one whose credentials somebody else changes before each write.
 type restlessDatabase struct {
-	Database
+	reconciler.Database
 	writes int
 }
 
@@ -45,7 +46,7 @@ func TestCredentialsThatKeepChangingAreRetriedWithBackoff(t *testing.T) {
 	if database.writes != syncRounds || err == nil || !strings.Contains(err.Error(), "keeps changing") {
 		t.Fatalf("after %d writes: %v", database.writes, err)
 	}
-	if result, err := (pace{resync: time.Hour, retry: time.Second}).next(err); err == nil || !result.IsZero() {
+	if result, err := (reconciler.Pace{Resync: time.Hour, Retry: time.Second}).Next(err); err == nil || !result.IsZero() {
 		t.Errorf("it is retried by %+v (%v), want with backoff", result, err)
 	}
 }

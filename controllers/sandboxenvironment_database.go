@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
+	"github.com/cauri-dev/cauri/controllers/reconciler"
 	"github.com/cauri-dev/cauri/controllers/resync"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
@@ -14,7 +15,7 @@ import (
 func (r *sandboxReconciler) reconcileDatabase(
 	ctx context.Context, sandbox *v1alpha1.SandboxEnvironment, seen *sandboxObservation,
 ) (err error) {
-	if err := r.gate.check(ctx, resync.OfSandbox(sandbox)); err != nil {
+	if err := r.gate.Check(ctx, resync.OfSandbox(sandbox)); err != nil {
 		return err
 	}
 	seen.config.Operators, seen.operatorProblem, err = r.operatorAccess(ctx, sandbox)
@@ -31,16 +32,16 @@ func (r *sandboxReconciler) reconcileDatabase(
 	if errors.As(err, &taken) {
 		// In the database, a sandbox with another UID has this name. If this resource exists at the API server, the
 		// resource with the other UID was deleted, and the controller missed the deletion.
-		if err := checkSpecIsCurrent(ctx, r.apiReader, sandbox); err != nil {
+		if err := reconciler.CheckSpecIsCurrent(ctx, r.apiReader, sandbox); err != nil {
 			return err
 		}
 		seen.config.Replaces = taken.UID
 		if state, err = r.apply(ctx, sandbox, &seen.config); errors.As(err, &taken) {
-			return errSpecChanged
+			return reconciler.ErrSpecChanged
 		}
 	}
 	if err != nil {
-		return databaseFailure(err)
+		return reconciler.DatabaseFailure(err)
 	}
 	seen.state = &state
 	return nil
@@ -49,7 +50,7 @@ func (r *sandboxReconciler) reconcileDatabase(
 func (r *sandboxReconciler) apply(
 	ctx context.Context, sandbox *v1alpha1.SandboxEnvironment, config *sandboxes.Config,
 ) (sandboxes.SandboxState, error) {
-	return applyCurrent(ctx, r.apiReader, sandbox, func(rolledBack int64) (sandboxes.SandboxState, error) {
+	return reconciler.ApplyCurrent(ctx, r.apiReader, sandbox, func(rolledBack int64) (sandboxes.SandboxState, error) {
 		config.RolledBack = rolledBack
 		return r.database.ApplySandbox(ctx, *config)
 	})

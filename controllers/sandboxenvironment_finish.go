@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
+	"github.com/cauri-dev/cauri/controllers/reconciler"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
@@ -23,21 +24,21 @@ func (r *sandboxReconciler) sandboxURL(sandbox *v1alpha1.SandboxEnvironment) str
 func (r *sandboxReconciler) finish(
 	ctx context.Context, sandbox *v1alpha1.SandboxEnvironment, seen sandboxObservation,
 ) (ctrl.Result, error) {
-	if interrupted(ctx) {
+	if reconciler.Interrupted(ctx) {
 		return ctrl.Result{}, fmt.Errorf("reconciling %s: %w", client.ObjectKeyFromObject(sandbox), context.Cause(ctx))
 	}
-	if errors.Is(seen.progress.err, errSpecChanged) {
-		return r.pace.next(seen.progress.err)
+	if errors.Is(seen.progress.Err, reconciler.ErrSpecChanged) {
+		return r.pace.Next(seen.progress.Err)
 	}
 	before := sandbox.DeepCopy()
 	sandbox.Status = sandboxStatus(sandbox, seen, r.sandboxURL(sandbox), r.clock.Now())
-	if err := patchStatus(ctx, r.Client, r.writes, before, sandbox); err != nil {
-		return r.pace.next(err)
+	if err := reconciler.PatchStatus(ctx, r.Client, r.writes, before, sandbox); err != nil {
+		return r.pace.Next(err)
 	}
 	for _, kind := range announcedConditions {
-		announce(r.recorder, sandbox, kind, before.Status.Conditions, sandbox.Status.Conditions)
+		reconciler.Announce(r.recorder, sandbox, kind, before.Status.Conditions, sandbox.Status.Conditions)
 	}
-	result, err := r.pace.next(seen.progress.err)
+	result, err := r.pace.Next(seen.progress.Err)
 	return r.wake(sandbox, seen.state, result, err)
 }
 

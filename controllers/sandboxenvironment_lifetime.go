@@ -6,6 +6,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
+	"github.com/cauri-dev/cauri/controllers/reconciler"
 	"github.com/cauri-dev/cauri/controllers/resync"
 )
 
@@ -15,35 +16,35 @@ const deletionRetain = "Retain"
 // reconcileDeletion applies the deletionPolicy and then removes the finalizer. If it has to wait, a condition has the
 // reason.
 func (r *sandboxReconciler) reconcileDeletion(ctx context.Context, sandbox *v1alpha1.SandboxEnvironment) (ctrl.Result, error) {
-	if !hasFinalizer(sandbox, v1alpha1.SandboxFinalizer) {
+	if !reconciler.HasFinalizer(sandbox, v1alpha1.SandboxFinalizer) {
 		return ctrl.Result{}, nil
 	}
-	deletion := progress{steps: []string{v1alpha1.ConditionDatabaseReady, v1alpha1.ConditionCredentialsReady}}
-	if deletion.err = r.deleteOrRetainRows(ctx, sandbox); deletion.err != nil {
+	deletion := reconciler.Progress{Steps: []string{v1alpha1.ConditionDatabaseReady, v1alpha1.ConditionCredentialsReady}}
+	if deletion.Err = r.deleteOrRetainRows(ctx, sandbox); deletion.Err != nil {
 		return r.finish(ctx, sandbox, sandboxObservation{progress: deletion})
 	}
-	deletion.done++
-	if deletion.err = deletionFailure(r.deleteSecrets(ctx, sandbox, "")); deletion.err != nil {
+	deletion.Done++
+	if deletion.Err = reconciler.DeletionFailure(r.deleteSecrets(ctx, sandbox, "")); deletion.Err != nil {
 		return r.finish(ctx, sandbox, sandboxObservation{progress: deletion})
 	}
-	if err := removeFinalizer(ctx, r.Client, sandbox, v1alpha1.SandboxFinalizer); err != nil {
-		return r.pace.next(err)
+	if err := reconciler.RemoveFinalizer(ctx, r.Client, sandbox, v1alpha1.SandboxFinalizer); err != nil {
+		return r.pace.Next(err)
 	}
 	return ctrl.Result{}, nil
 }
 
 // deleteOrRetainRows deletes the sandbox's rows, or revokes its keys and keeps the rows.
 func (r *sandboxReconciler) deleteOrRetainRows(ctx context.Context, sandbox *v1alpha1.SandboxEnvironment) error {
-	if err := r.gate.check(ctx, resync.OfSandbox(sandbox)); err != nil {
-		return deletionFailure(err)
+	if err := r.gate.Check(ctx, resync.OfSandbox(sandbox)); err != nil {
+		return reconciler.DeletionFailure(err)
 	}
 	// The deletionPolicy must not be stale, because deleted rows cannot be restored.
-	if err := checkSpecIsCurrent(ctx, r.apiReader, sandbox); err != nil {
-		return deletionFailure(err)
+	if err := reconciler.CheckSpecIsCurrent(ctx, r.apiReader, sandbox); err != nil {
+		return reconciler.DeletionFailure(err)
 	}
 	remove := r.database.DeleteSandbox
 	if sandbox.Spec.DeletionPolicy == deletionRetain {
 		remove = r.database.RetainSandbox
 	}
-	return deletionFailure(databaseFailure(remove(ctx, string(sandbox.UID))))
+	return reconciler.DeletionFailure(reconciler.DatabaseFailure(remove(ctx, string(sandbox.UID))))
 }

@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
+	"github.com/cauri-dev/cauri/controllers/reconciler"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
@@ -85,9 +86,9 @@ func (r *sandboxReconciler) readOperatorSecret(ctx context.Context, namespace, n
 		return nil, &operatorProblem{v1alpha1.ReasonOperatorSecretNotFound, fmt.Sprintf(
 			"The Secret %q does not exist in this namespace: create it with the keys %s and %s.", name, secretKeyClientID, secretKeyClientSecret)}
 	case err != nil:
-		return nil, &failedError{
-			reason: v1alpha1.ReasonCredentialsError,
-			cause:  fmt.Errorf("reading the Secret %q of stores[].operatorCredentials: %w", name, err),
+		return nil, &reconciler.FailedError{
+			Reason: v1alpha1.ReasonCredentialsError,
+			Cause:  fmt.Errorf("reading the Secret %q of stores[].operatorCredentials: %w", name, err),
 		}
 	}
 	return operatorCredentials(secret)

@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
+	"github.com/cauri-dev/cauri/controllers/reconciler"
 	"github.com/cauri-dev/cauri/server/egress"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
@@ -19,12 +20,12 @@ type sandboxReconciler struct {
 	client.Client                 // reads from the cache, which has only the controller's Secrets
 	apiReader       client.Reader // reads from the API server, if the cache does not have an object or may be stale
 	cache           client.Reader // reads from the cache, and does not wait for the controller's own writes
-	limit           *resourceLimit
+	limit           *reconciler.ResourceLimit
 	maxTestClients  int // maximum in a sandbox; 0: no limit
 	testClients     *testClientReconciler
-	gate            databaseGate
-	writes          admission
-	database        Database
+	gate            reconciler.DatabaseGate
+	writes          reconciler.Admission
+	database        reconciler.Database
 	baseURL         *url.URL
 	random          io.Reader
 	signingSecret   string
@@ -32,7 +33,7 @@ type sandboxReconciler struct {
 	guard           egress.Guard
 	clock           clock.PassiveClock
 	recorder        events.EventRecorder
-	pace            pace
+	pace            reconciler.Pace
 	checkedVersions secretVersions
 }
 
@@ -50,7 +51,7 @@ type sandboxObservation struct {
 	secretName       string                  // name of the credentials Secret; empty: not written yet
 	keyRotation      string                  // spec.keyRotation when the API key was issued
 	keyRotationGrace time.Duration
-	progress         progress
+	progress         reconciler.Progress
 
 	operatorProblem *operatorProblem // first problem with the access to an operator; nil for none
 }

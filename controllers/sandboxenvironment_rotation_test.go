@@ -22,6 +22,7 @@ import (
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
 	"github.com/cauri-dev/cauri/controllers"
+	"github.com/cauri-dev/cauri/controllers/reconciler"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
@@ -268,7 +269,7 @@ func (f fault) around(write func() error) error {
 }
 
 type crashingDatabase struct {
-	controllers.Database
+	reconciler.Database
 	fault fault
 }
 

@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
+	"github.com/cauri-dev/cauri/controllers/reconciler"
 )
 
 // secretType has the format of the Service Binding specification.
@@ -84,7 +85,7 @@ func (r *sandboxReconciler) ensureSecret(
 	if why == issueRotated || secretRotated {
 		// A stale spec would undo a rotation by another controller. The check must follow the read of the Secret: a
 		// rotation after the check changes the Secret, so that the write below fails with a conflict.
-		if err := checkSpecIsCurrent(ctx, r.apiReader, sandbox); err != nil {
+		if err := reconciler.CheckSpecIsCurrent(ctx, r.apiReader, sandbox); err != nil {
 			return credentials{}, err
 		}
 	}
@@ -153,7 +154,7 @@ func (r *sandboxReconciler) readOwnSecret(
 	case err != nil:
 		return nil, secretFailure(key, err)
 	case !metav1.IsControlledBy(secret, sandbox):
-		return nil, &waitingError{reason: v1alpha1.ReasonSecretConflict, message: secretOfAnother(secret)}
+		return nil, &reconciler.WaitingError{Reason: v1alpha1.ReasonSecretConflict, Message: secretOfAnother(secret)}
 	}
 	return secret, nil
 }
@@ -280,7 +281,7 @@ func with[V any](m, changes map[string]V) map[string]V {
 func (r *sandboxReconciler) deleteSecrets(ctx context.Context, sandbox *v1alpha1.SandboxEnvironment, keep string) error {
 	owned := &corev1.SecretList{}
 	if err := r.List(ctx, owned, client.InNamespace(sandbox.Namespace), client.MatchingLabels(secretLabels(sandbox))); err != nil {
-		return &failedError{reason: v1alpha1.ReasonCredentialsError, cause: fmt.Errorf("listing the sandbox's Secrets: %w", err)}
+		return &reconciler.FailedError{Reason: v1alpha1.ReasonCredentialsError, Cause: fmt.Errorf("listing the sandbox's Secrets: %w", err)}
 	}
 	for i := range owned.Items {
 		secret := &owned.Items[i]
@@ -375,5 +376,5 @@ func (r *sandboxReconciler) isCorrect(
 }
 
 func secretFailure(key client.ObjectKey, err error) error {
-	return &failedError{reason: v1alpha1.ReasonCredentialsError, cause: fmt.Errorf("the credentials Secret %q: %w", key.Name, err)}
+	return &reconciler.FailedError{Reason: v1alpha1.ReasonCredentialsError, Cause: fmt.Errorf("the credentials Secret %q: %w", key.Name, err)}
 }

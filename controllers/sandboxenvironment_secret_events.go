@@ -6,6 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
+	"github.com/cauri-dev/cauri/controllers/reconciler"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
@@ -38,12 +39,12 @@ func (r *sandboxReconciler) announceKey(sandbox *v1alpha1.SandboxEnvironment, in
 	default:
 		return
 	}
-	r.recorder.Eventf(sandbox, nil, kind, reason, actionIssueCredentials, message, sandbox.CredentialsSecretName())
+	r.recorder.Eventf(sandbox, nil, kind, reason, reconciler.ActionIssueCredentials, message, sandbox.CredentialsSecretName())
 }
 
 // announceSigningSecret creates an event for a replaced signing secret.
 func (r *sandboxReconciler) announceSigningSecret(sandbox *v1alpha1.SandboxEnvironment) {
-	r.recorder.Eventf(sandbox, nil, corev1.EventTypeNormal, eventSigningSecretRotated, actionIssueCredentials,
+	r.recorder.Eventf(sandbox, nil, corev1.EventTypeNormal, eventSigningSecretRotated, reconciler.ActionIssueCredentials,
 		"The Secret %s has a new signing secret. The previous one also signs for %.0f hours.",
 		sandbox.CredentialsSecretName(), sandboxes.SecretOverlap.Hours())
 }

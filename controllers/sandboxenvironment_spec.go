@@ -9,6 +9,7 @@ import (
 	"time"
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
+	"github.com/cauri-dev/cauri/controllers/reconciler"
 	"github.com/cauri-dev/cauri/server/operators/operatorapi"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/sandboxes"
@@ -44,7 +45,7 @@ func (r *sandboxReconciler) reconcileSpec(ctx context.Context, sandbox *v1alpha1
 	if seen.config.API.TestClients && r.maxTestClients > 0 {
 		seen.config.API.MaxTestClients = new(int64(r.maxTestClients))
 	}
-	seen.progress.unused = unused(sandbox, r.unusedCallbacks(sandbox, &seen.config))
+	seen.progress.Unused = unused(sandbox, r.unusedCallbacks(sandbox, &seen.config))
 	if _, err = duration("spec.ttl", sandbox.Spec.TTL, noTTL); err != nil {
 		return err
 	}
@@ -205,9 +206,9 @@ func duration(field string, text, unset v1alpha1.Duration) (time.Duration, error
 	}
 	d, err := time.ParseDuration(string(text))
 	if err != nil {
-		return 0, &stallingError{
-			reason: v1alpha1.ReasonInvalidSpec,
-			message: fmt.Sprintf(
+		return 0, &reconciler.StallingError{
+			Reason: v1alpha1.ReasonInvalidSpec,
+			Message: fmt.Sprintf(
 				"%s: write a duration in hours, minutes, seconds and milliseconds, such as 500ms, 1m30s or 24h; 7 days are 168h, not %q", field, text,
 			),
 		}

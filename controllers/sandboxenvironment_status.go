@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
+	"github.com/cauri-dev/cauri/controllers/reconciler"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
@@ -22,8 +23,8 @@ func sandboxStatus(
 	status := *sandbox.Status.DeepCopy()
 	status.ObservedGeneration = sandbox.Generation
 	status.URL = url
-	status.ExpiresAt = seconds(expiry(sandbox))
-	status.Conditions = seen.progress.conditions(status.Conditions, sandbox.Generation, now)
+	status.ExpiresAt = reconciler.Seconds(expiry(sandbox))
+	status.Conditions = seen.progress.Conditions(status.Conditions, sandbox.Generation, now)
 	if seen.secretName != "" {
 		status.Binding = &v1alpha1.SecretReference{Name: seen.secretName}
 		status.ObservedKeyRotation = seen.keyRotation

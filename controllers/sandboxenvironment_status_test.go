@@ -11,9 +11,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
+	"github.com/cauri-dev/cauri/controllers/reconciler"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
+
+var now = time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)
 
 // A quota begins again with the month of the sandbox's time, and the status says so then.
 func TestRenewalOfAQuota(t *testing.T) {
@@ -41,11 +44,11 @@ func TestRenewalOfAQuota(t *testing.T) {
 
 // What people have to know is said at once, and the first of it is the reason.
 func TestReadyThatSaysMore(t *testing.T) {
-	p := progress{
-		steps: sandboxSteps, done: len(sandboxSteps), suspended: true, start: "2027-01-01T00:00:00Z", unused: " Not used: x.",
-		quota: &sandboxes.QuotaState{Limit: 2, Used: 2, RenewsAt: now},
+	p := reconciler.Progress{
+		Steps: sandboxSteps, Done: len(sandboxSteps), Suspended: true, Start: "2027-01-01T00:00:00Z", Unused: " Not used: x.",
+		Quota: &sandboxes.QuotaState{Limit: 2, Used: 2, RenewsAt: now},
 	}
-	ready := meta.FindStatusCondition(p.conditions(nil, 1, now), v1alpha1.ConditionReady)
+	ready := meta.FindStatusCondition(p.Conditions(nil, 1, now), v1alpha1.ConditionReady)
 	if ready.Status != metav1.ConditionTrue || ready.Reason != v1alpha1.ReasonSuspended {
 		t.Errorf("Ready is %+v", ready)
 	}
@@ -99,11 +102,11 @@ func TestSandboxStatus(t *testing.T) {
 		},
 		"what was not come to stays": {
 			before: full,
-			seen:   sandboxObservation{progress: progress{steps: sandboxSteps, err: &waitingError{reason: "DatabaseUnavailable"}}},
+			seen:   sandboxObservation{progress: reconciler.Progress{Steps: sandboxSteps, Err: &reconciler.WaitingError{Reason: "DatabaseUnavailable"}}},
 			want:   later,
 		},
 		"nothing is known yet": {
-			seen: sandboxObservation{progress: progress{steps: sandboxSteps, err: &waitingError{reason: "DatabaseUnavailable"}}},
+			seen: sandboxObservation{progress: reconciler.Progress{Steps: sandboxSteps, Err: &reconciler.WaitingError{Reason: "DatabaseUnavailable"}}},
 			want: v1alpha1.SandboxEnvironmentStatus{ObservedGeneration: 2, URL: "http://here", WebhookSummary: "-"},
 		},
 	} {

@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
+	"github.com/cauri-dev/cauri/controllers/reconciler"
 )
 
 // expiry returns the time at which a sandbox expires; nil without a valid ttl. reconcileSpec reports an invalid ttl.
@@ -37,10 +38,10 @@ func Expired(sandbox *v1alpha1.SandboxEnvironment, now time.Time) bool {
 func (r *sandboxReconciler) expire(ctx context.Context, sandbox *v1alpha1.SandboxEnvironment) (ctrl.Result, error) {
 	err := r.Delete(ctx, sandbox, client.Preconditions{UID: &sandbox.UID, ResourceVersion: &sandbox.ResourceVersion})
 	if client.IgnoreNotFound(err) != nil {
-		return r.pace.next(fmt.Errorf("deleting the sandbox, whose ttl has ended: %w", err))
+		return r.pace.Next(fmt.Errorf("deleting the sandbox, whose ttl has ended: %w", err))
 	}
 	if err == nil {
-		r.recorder.Eventf(sandbox, nil, corev1.EventTypeNormal, eventExpired, actionExpire,
+		r.recorder.Eventf(sandbox, nil, corev1.EventTypeNormal, eventExpired, reconciler.ActionExpire,
 			"The ttl of %s has ended: the sandbox deletes itself.", sandbox.Spec.TTL)
 	}
 	return ctrl.Result{}, nil

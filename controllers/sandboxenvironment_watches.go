@@ -35,7 +35,7 @@ func (r *sandboxReconciler) watch(mgr ctrl.Manager, options controller.Options, 
 		For(&v1alpha1.SandboxEnvironment{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 		Owns(&corev1.Secret{}, builder.WithPredicates(r.checkedVersions.changedElsewhere())).
 		WatchesRawSource(source.Kind(secretNames, anySecret, handler.TypedEnqueueRequestsFromMapFunc(r.sandboxesUsing(mgr.GetCache())))).
-		Watches(&v1alpha1.SandboxEnvironment{}, r.limit.onDelete(sandboxesOfNamespace(mgr.GetCache()))).
+		Watches(&v1alpha1.SandboxEnvironment{}, r.limit.OnDelete(sandboxesOfNamespace(mgr.GetCache()))).
 		WatchesRawSource(changes).
 		WithOptions(options).
 		Complete(r)

@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
+	"github.com/cauri-dev/cauri/controllers/reconciler"
 	"github.com/cauri-dev/cauri/server/advice"
 	"github.com/cauri-dev/cauri/server/webhooks"
 )
@@ -21,7 +22,7 @@ func webhookStatus(webhook *v1alpha1.Webhook, health webhooks.EndpointHealth) *v
 	status := &v1alpha1.WebhookStatus{
 		State: string(health.State), Unacknowledged: int64(health.Unacknowledged), Delivered: health.Delivered, Failed: health.Failed,
 	}
-	if at := seconds(health.LastFailedAt); at != nil {
+	if at := reconciler.Seconds(health.LastFailedAt); at != nil {
 		status.LastFailure = &v1alpha1.WebhookFailure{Time: *at, Message: health.LastFailure}
 	}
 	return status

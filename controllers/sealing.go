@@ -7,6 +7,7 @@ import (
 
 	logf "sigs.k8s.io/controller-runtime/pkg/log"
 
+	"github.com/cauri-dev/cauri/controllers/reconciler"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/secrets"
 )
@@ -67,7 +68,7 @@ func (s *Sealing) round(ctx context.Context) (seen sealingResult, ok bool) {
 	}
 	keys := s.ring.Keys()
 	resealed, err := s.reseal(ctx)
-	if err != nil && !interrupted(ctx) {
+	if err != nil && !reconciler.Interrupted(ctx) {
 		logf.FromContext(ctx).WithName("sealing").Info("The stored secrets could not be checked: retrying", "cause", err.Error())
 	}
 	return sealingResult{keys: keys, resealed: resealed}, err == nil && slices.Equal(keys, s.ring.Keys())

@@ -23,6 +23,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
+	"github.com/cauri-dev/cauri/controllers/reconciler"
 	"github.com/cauri-dev/cauri/controllers/resync"
 	"github.com/cauri-dev/cauri/server/egress"
 	"github.com/cauri-dev/cauri/server/telemetry"
@@ -30,7 +31,7 @@ import (
 
 // Options are the settings of the controllers. The zero value means the default, if there is one.
 type Options struct {
-	Database Database                    // required
+	Database reconciler.Database         // required
 	Ready    func(context.Context) error // returns nil once the tables are up to date; default: returns nil
 	BaseURL  *url.URL                    // required: base URL of the API; prefix of the URLs of sandboxes
 	Random   io.Reader                   // required: random bytes for keys and secrets
@@ -164,14 +165,14 @@ func SetupWithManager(mgr ctrl.Manager, options Options) (healthz.Checker, error
 	if err := mgr.Add(readiness); err != nil {
 		return nil, fmt.Errorf("adding the counts of resources: %w", err)
 	}
-	gate := databaseGate{breaker: breaker, ready: options.Ready}
-	pace := pace{resync: options.Resync, retry: options.Retry}
+	gate := reconciler.DatabaseGate{Breaker: breaker, Ready: options.Ready}
+	pace := reconciler.Pace{Resync: options.Resync, Retry: options.Retry}
 
 	testClients := &testClientReconciler{
 		Client:     mgr.GetClient(),
 		apiReader:  mgr.GetAPIReader(),
 		cache:      mgr.GetCache(),
-		limit:      newResourceLimit(options.MaxTestClients),
+		limit:      reconciler.NewResourceLimit(options.MaxTestClients),
 		gate:       gate,
 		database:   options.Database,
 		liveStatus: live,
@@ -183,7 +184,7 @@ func SetupWithManager(mgr ctrl.Manager, options Options) (healthz.Checker, error
 		Client:         mgr.GetClient(),
 		apiReader:      mgr.GetAPIReader(),
 		cache:          mgr.GetCache(),
-		limit:          newResourceLimit(options.MaxSandboxes),
+		limit:          reconciler.NewResourceLimit(options.MaxSandboxes),
 		maxTestClients: options.MaxTestClients,
 		testClients:    testClients,
 		gate:           gate,

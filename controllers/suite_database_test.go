@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/cauri-dev/cauri/controllers"
+	"github.com/cauri-dev/cauri/controllers/reconciler"
 	"github.com/cauri-dev/cauri/server/expectations"
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/sandboxes"
@@ -14,14 +14,14 @@ import (
 
 // faultyDatabase is a database that can be unavailable, and that counts what it is asked.
 type faultyDatabase struct {
-	controllers.Database
+	reconciler.Database
 
 	mutex sync.Mutex
 	down  bool
 	calls map[string]int
 }
 
-func newFaultyDatabase(database controllers.Database) *faultyDatabase {
+func newFaultyDatabase(database reconciler.Database) *faultyDatabase {
 	return &faultyDatabase{Database: database, calls: make(map[string]int)}
 }
 

@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
+	"github.com/cauri-dev/cauri/controllers/reconciler"
 	"github.com/cauri-dev/cauri/controllers/resync"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
@@ -26,7 +27,7 @@ func (r *testClientReconciler) Reconcile(ctx context.Context, req ctrl.Request) 
 	}
 	lives := err == nil && testClient.DeletionTimestamp.IsZero()
 	if err == nil && !lives {
-		r.deleted.add(testClient)
+		r.deleted.Add(testClient)
 	}
 	left := r.deleteSIMs(ctx, req.NamespacedName)
 	if lives {
@@ -36,7 +37,7 @@ func (r *testClientReconciler) Reconcile(ctx context.Context, req ctrl.Request) 
 		}
 	}
 	if left != nil {
-		return r.pace.next(left)
+		return r.pace.Next(left)
 	}
 	return ctrl.Result{}, nil
 }
@@ -44,27 +45,27 @@ func (r *testClientReconciler) Reconcile(ctx context.Context, req ctrl.Request) 
 func (r *testClientReconciler) reconcile(ctx context.Context, testClient *v1alpha1.TestClient) (ctrl.Result, error) {
 	seen := r.reconcileRegistration(ctx, testClient)
 	switch {
-	case errors.Is(seen.err, errSandboxUnseen) && !isObserved(testClient.Status.ObservedGeneration):
-		return r.pace.next(seen.err) // no status is written yet, because the sandbox was created with this TestClient
-	case errors.Is(seen.err, errSpecChanged):
-		return r.pace.next(seen.err)
+	case errors.Is(seen.err, reconciler.ErrSandboxUnseen) && !reconciler.IsObserved(testClient.Status.ObservedGeneration):
+		return r.pace.Next(seen.err) // no status is written yet, because the sandbox was created with this TestClient
+	case errors.Is(seen.err, reconciler.ErrSpecChanged):
+		return r.pace.Next(seen.err)
 	}
 	return r.finish(ctx, testClient, seen)
 }
 
 // deleteSIMs deletes the SIMs of deleted TestClients of a name. If it returns an error, it remembers those that are left.
 func (r *testClientReconciler) deleteSIMs(ctx context.Context, key client.ObjectKey) (err error) {
-	left := r.deleted.take(key)
+	left := r.deleted.Take(key)
 	if len(left) > 0 {
-		err = r.gate.check(ctx, resync.Change{Key: key, IsTestClient: true})
+		err = r.gate.Check(ctx, resync.Change{Key: key, IsTestClient: true})
 	}
 	for err == nil && len(left) > 0 {
-		if err = databaseFailure(r.database.DeleteTestClient(ctx, string(left[0].UID))); err == nil {
+		if err = reconciler.DatabaseFailure(r.database.DeleteTestClient(ctx, string(left[0].UID))); err == nil {
 			r.liveStatus.Touch(sandboxOf(left[0]))
 			left = left[1:]
 		}
 	}
-	r.deleted.add(left...)
+	r.deleted.Add(left...)
 	return err
 }
 
@@ -75,7 +76,7 @@ func (r *testClientReconciler) orphaned(ctx context.Context, deleted *v1alpha1.T
 	if exists, err := r.exists(ctx, deleted.Namespace, holder); err != nil || exists {
 		return // the next check for drift finds it again
 	}
-	r.deleted.add(deleted)
+	r.deleted.Add(deleted)
 	r.liveStatus.Enqueue(ctx, resync.OfTestClient(deleted))
 }
 
@@ -83,7 +84,7 @@ func (r *testClientReconciler) orphaned(ctx context.Context, deleted *v1alpha1.T
 func (r *testClientReconciler) finish(
 	ctx context.Context, testClient *v1alpha1.TestClient, seen testClientObservation,
 ) (ctrl.Result, error) {
-	if interrupted(ctx) {
+	if reconciler.Interrupted(ctx) {
 		return ctrl.Result{}, fmt.Errorf("reconciling %s: %w", client.ObjectKeyFromObject(testClient), context.Cause(ctx))
 	}
 	before := testClient.DeepCopy()
@@ -91,9 +92,9 @@ func (r *testClientReconciler) finish(
 	if seen.state != nil && seen.state.New || isRegistered(before) && !isRegistered(testClient) {
 		r.liveStatus.Touch(sandboxOf(testClient))
 	}
-	if err := patchStatus(ctx, r.Client, r.liveStatus, before, testClient); err != nil {
-		return r.pace.next(err)
+	if err := reconciler.PatchStatus(ctx, r.Client, r.liveStatus, before, testClient); err != nil {
+		return r.pace.Next(err)
 	}
-	announce(r.recorder, testClient, v1alpha1.ConditionReady, before.Status.Conditions, testClient.Status.Conditions)
-	return r.pace.next(seen.err)
+	reconciler.Announce(r.recorder, testClient, v1alpha1.ConditionReady, before.Status.Conditions, testClient.Status.Conditions)
+	return r.pace.Next(seen.err)
 }

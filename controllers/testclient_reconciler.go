@@ -6,6 +6,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
+	"github.com/cauri-dev/cauri/controllers/reconciler"
 	"github.com/cauri-dev/cauri/controllers/resync"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
@@ -15,14 +16,14 @@ type testClientReconciler struct {
 	client.Client
 	apiReader  client.Reader // reads from the API server, if the cache may be stale
 	cache      client.Reader // reads from the cache, and does not wait for the controller's own writes
-	limit      *resourceLimit
-	database   Database
-	gate       databaseGate
+	limit      *reconciler.ResourceLimit
+	database   reconciler.Database
+	gate       reconciler.DatabaseGate
 	liveStatus *resync.LiveStatus // reconciles a sandbox when its number of TestClients changes
 	clock      clock.PassiveClock
 	recorder   events.EventRecorder
-	pace       pace
-	deleted    deletedResources[*v1alpha1.TestClient]
+	pace       reconciler.Pace
+	deleted    reconciler.DeletedResources[*v1alpha1.TestClient]
 }
 
 // testClientObservation is the result of a reconciliation.

@@ -8,6 +8,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
+	"github.com/cauri-dev/cauri/controllers/reconciler"
 	"github.com/cauri-dev/cauri/controllers/resync"
 	"github.com/cauri-dev/cauri/server/operators"
 	"github.com/cauri-dev/cauri/server/payments"
@@ -19,23 +20,23 @@ func (r *testClientReconciler) reconcileRegistration(ctx context.Context, testCl
 	if seen.config, seen.err = testClientConfig(testClient); seen.err != nil {
 		return seen
 	}
-	sandbox, err := findSandbox(ctx, r, sandboxOf(testClient), "TestClient")
+	sandbox, err := reconciler.FindSandbox(ctx, r, sandboxOf(testClient), "TestClient")
 	if err != nil {
 		seen.err = err
-		seen.unregistered = isWaiting(err)
+		seen.unregistered = reconciler.IsWaiting(err)
 		return seen
 	}
 	if seen.err = r.checkLimit(ctx, testClient); seen.err != nil {
-		seen.unregistered = isStalling(seen.err)
+		seen.unregistered = reconciler.IsStalling(seen.err)
 		return seen
 	}
-	if seen.err = r.gate.check(ctx, resync.OfTestClient(testClient)); seen.err != nil {
+	if seen.err = r.gate.Check(ctx, resync.OfTestClient(testClient)); seen.err != nil {
 		return seen
 	}
 	state, err := r.register(ctx, testClient, sandbox, seen.config)
 	if err != nil {
 		seen.err = registrationFailure(testClient, err)
-		seen.unregistered = isStalling(seen.err) || errors.Is(err, sandboxes.ErrNoOrganization) || errors.As(err, new(sandboxes.ErrRegistryFull))
+		seen.unregistered = reconciler.IsStalling(seen.err) || errors.Is(err, sandboxes.ErrNoOrganization) || errors.As(err, new(sandboxes.ErrRegistryFull))
 		return seen
 	}
 	seen.state, seen.unused = &state, unusedNumber(sandbox.Spec, seen.config)
@@ -59,10 +60,10 @@ func (r *testClientReconciler) register(
 	ctx context.Context, testClient *v1alpha1.TestClient, sandbox *v1alpha1.SandboxEnvironment, config sandboxes.TestClientConfig,
 ) (sandboxes.TestClientState, error) {
 	apply := func(rolledBack int64) (sandboxes.TestClientState, error) {
-		config.RolledBack, config.Limit = rolledBack, r.limit.max
+		config.RolledBack, config.Limit = rolledBack, r.limit.Max
 		return r.database.ApplyTestClient(ctx, string(sandbox.UID), config)
 	}
-	state, err := applyCurrent(ctx, r.apiReader, testClient, apply)
+	state, err := reconciler.ApplyCurrent(ctx, r.apiReader, testClient, apply)
 	var duplicate sandboxes.ErrDuplicateMSISDN
 	if !errors.As(err, &duplicate) {
 		return state, err
@@ -70,14 +71,14 @@ func (r *testClientReconciler) register(
 	exists, lookup := r.exists(ctx, testClient.Namespace, duplicate)
 	switch {
 	case lookup != nil:
-		return state, &failedError{reason: v1alpha1.ReasonRetrying, cause: lookup}
+		return state, &reconciler.FailedError{Reason: v1alpha1.ReasonRetrying, Cause: lookup}
 	case exists:
 		return state, err
 	}
 	if err := r.database.DeleteTestClient(ctx, duplicate.HolderUID); err != nil {
 		return state, err
 	}
-	return applyCurrent(ctx, r.apiReader, testClient, apply)
+	return reconciler.ApplyCurrent(ctx, r.apiReader, testClient, apply)
 }
 
 // exists reports whether the TestClient that holds a number still exists. A SIM may outlive its TestClient for a moment.
@@ -103,25 +104,25 @@ func registrationFailure(testClient *v1alpha1.TestClient, err error) error {
 	var full sandboxes.ErrRegistryFull
 	switch {
 	case errors.As(err, &duplicate):
-		return &stallingError{
-			reason: v1alpha1.ReasonDuplicateMSISDN,
-			message: fmt.Sprintf(
+		return &reconciler.StallingError{
+			Reason: v1alpha1.ReasonDuplicateMSISDN,
+			Message: fmt.Sprintf(
 				"The TestClient %q of this sandbox already has the number %s: delete %[1]q, and this one takes the number, or create this one "+
 					"again with another number.", duplicate.Holder, testClient.Spec.MSISDN,
 			),
 		}
 	case errors.As(err, &full):
-		return &waitingError{
-			reason: v1alpha1.ReasonLimitExceeded,
-			message: fmt.Sprintf(
+		return &reconciler.WaitingError{
+			Reason: v1alpha1.ReasonLimitExceeded,
+			Message: fmt.Sprintf(
 				"The sandbox has as many test clients as Cauri allows, %d of them made through the API: delete one of these with "+
 					"DELETE /v1/test_clients/{msisdn}. The TestClient waits for it.", full.ByAPI,
 			),
 		}
 	case errors.Is(err, sandboxes.ErrNoOrganization):
-		return sandboxNotReady(testClient.Spec.SandboxRef.Name, "TestClient")
+		return reconciler.SandboxNotReady(testClient.Spec.SandboxRef.Name, "TestClient")
 	default:
-		return databaseFailure(err)
+		return reconciler.DatabaseFailure(err)
 	}
 }
 
@@ -179,5 +180,5 @@ func market(spec v1alpha1.TestClientSpec) (payments.Operator, payments.Country, 
 }
 
 func unknownMarket(format, msisdn string) error {
-	return &stallingError{reason: v1alpha1.ReasonOperatorUnknown, message: fmt.Sprintf(format, msisdn)}
+	return &reconciler.StallingError{Reason: v1alpha1.ReasonOperatorUnknown, Message: fmt.Sprintf(format, msisdn)}
 }

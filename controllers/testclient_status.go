@@ -4,6 +4,7 @@ import (
 	"time"
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
+	"github.com/cauri-dev/cauri/controllers/reconciler"
 )
 
 // testClientStatus computes the status from the result of a reconciliation. If the balance was not read, the status
@@ -11,7 +12,7 @@ import (
 func testClientStatus(testClient *v1alpha1.TestClient, seen testClientObservation, now time.Time) v1alpha1.TestClientStatus {
 	status := *testClient.Status.DeepCopy()
 	status.ObservedGeneration = testClient.Generation
-	status.Conditions = progress{err: seen.err, unused: seen.unused}.conditions(status.Conditions, testClient.Generation, now)
+	status.Conditions = reconciler.Progress{Err: seen.err, Unused: seen.unused}.Conditions(status.Conditions, testClient.Generation, now)
 	if seen.config.UID != "" {
 		currency, _ := seen.config.Country.Currency()
 		status.Operator = v1alpha1.Operator(seen.config.Operator)

@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
+	"github.com/cauri-dev/cauri/controllers/reconciler"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/sandboxes"
@@ -32,16 +33,16 @@ func TestTestClientStatus(t *testing.T) {
 		},
 		"the database is unavailable, the balance stays": {
 			before: with(7),
-			seen:   testClientObservation{config: config, err: databaseFailure(postgres.ErrUnavailable)},
+			seen:   testClientObservation{config: config, err: reconciler.DatabaseFailure(postgres.ErrUnavailable)},
 			want:   with(7),
 		},
 		"in no sandbox, the balance goes": {
 			before: with(7),
-			seen:   testClientObservation{config: config, unregistered: true, err: &waitingError{reason: "SandboxNotFound"}},
+			seen:   testClientObservation{config: config, unregistered: true, err: &reconciler.WaitingError{Reason: "SandboxNotFound"}},
 			want:   market,
 		},
 		"no market known": {
-			seen: testClientObservation{err: &stallingError{reason: "OperatorUnknown"}},
+			seen: testClientObservation{err: &reconciler.StallingError{Reason: "OperatorUnknown"}},
 			want: v1alpha1.TestClientStatus{ObservedGeneration: 2},
 		},
 	} {

@@ -7,6 +7,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
+	"github.com/cauri-dev/cauri/controllers/reconciler"
 	"github.com/cauri-dev/cauri/controllers/resync"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
@@ -23,7 +24,7 @@ func (r *testClientReconciler) waitingFor(
 	if err != nil { // only when the cache stops
 		return nil, nil
 	}
-	slices.SortFunc(list.Items, func(a, b v1alpha1.TestClient) int { return byAge(&a, &b) })
+	slices.SortFunc(list.Items, func(a, b v1alpha1.TestClient) int { return reconciler.ByAge(&a, &b) })
 	numbers := map[string]bool{}
 	for i := range list.Items {
 		testClient := &list.Items[i]
@@ -46,7 +47,7 @@ func (r *testClientReconciler) deleteGone(ctx context.Context, registered []*v1a
 		if err == nil && present.UID == testClient.UID && present.DeletionTimestamp.IsZero() {
 			continue
 		}
-		r.deleted.add(testClient)
+		r.deleted.Add(testClient)
 		r.liveStatus.Enqueue(ctx, resync.OfTestClient(testClient))
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
+	"github.com/cauri-dev/cauri/controllers/reconciler"
 )
 
 // watch registers the controller of TestClients. It watches the TestClients, their sandboxes, deletions of TestClients
@@ -35,10 +36,10 @@ func (r *testClientReconciler) watch(mgr ctrl.Manager, options controller.Option
 		For(&v1alpha1.TestClient{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 		Watches(&v1alpha1.SandboxEnvironment{},
 			handler.EnqueueRequestsFromMapFunc(testClientsOf(mgr.GetCache())),
-			builder.WithPredicates(predicate.Funcs{UpdateFunc: availabilityChanged})).
-		Watches(&v1alpha1.TestClient{}, handler.Funcs{DeleteFunc: r.deleted.note}).
+			builder.WithPredicates(predicate.Funcs{UpdateFunc: reconciler.AvailabilityChanged})).
+		Watches(&v1alpha1.TestClient{}, handler.Funcs{DeleteFunc: r.deleted.Note}).
 		Watches(&v1alpha1.TestClient{}, handler.Funcs{DeleteFunc: enqueueSameNumber(mgr.GetCache())}).
-		Watches(&v1alpha1.TestClient{}, r.limit.onDelete(testClientsOfSandbox(mgr.GetCache()))).
+		Watches(&v1alpha1.TestClient{}, r.limit.OnDelete(testClientsOfSandbox(mgr.GetCache()))).
 		WatchesRawSource(changes).
 		WithOptions(options).
 		Complete(r)

@@ -10,6 +10,7 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
+	"github.com/cauri-dev/cauri/controllers/reconciler"
 	"github.com/cauri-dev/cauri/server/egress"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/webhooks"
@@ -39,7 +40,7 @@ func TestForbiddenURLIsToldAtOnce(t *testing.T) {
 		sandbox := &v1alpha1.SandboxEnvironment{Spec: v1alpha1.SandboxEnvironmentSpec{Webhook: &v1alpha1.Webhook{URL: c.url}}}
 		sandbox.Status.OrganizationID = "org_1" // it is below the limit of sandboxes
 		var seen sandboxObservation
-		if err := (&sandboxReconciler{guard: c.guard, limit: &resourceLimit{}}).reconcileSpec(t.Context(), sandbox, &seen); err != nil {
+		if err := (&sandboxReconciler{guard: c.guard, limit: &reconciler.ResourceLimit{}}).reconcileSpec(t.Context(), sandbox, &seen); err != nil {
 			t.Fatal(err)
 		}
 		health, want := webhooks.EndpointHealth{Refusal: seen.config.Webhook.Refusal}, v1alpha1.ReasonNothingDelivered

@@ -1,4 +1,4 @@
-package controllers
+package reconciler
 
 import (
 	"testing"
@@ -16,7 +16,7 @@ func TestStatusThatDiffersByTimeZoneIsNotWritten(t *testing.T) {
 	in := func(zone *time.Location) *v1alpha1.SandboxEnvironment {
 		moment := at.In(zone)
 		return &v1alpha1.SandboxEnvironment{Status: v1alpha1.SandboxEnvironmentStatus{
-			ExpiresAt: seconds(&moment), Webhook: &v1alpha1.WebhookStatus{LastFailure: &v1alpha1.WebhookFailure{Time: metav1.NewTime(moment)}},
+			ExpiresAt: Seconds(&moment), Webhook: &v1alpha1.WebhookStatus{LastFailure: &v1alpha1.WebhookFailure{Time: metav1.NewTime(moment)}},
 		}}
 	}
 	if d := statusDifference(in(time.UTC), in(time.FixedZone("Abidjan and two hours", 2*60*60))); d != resync.None {

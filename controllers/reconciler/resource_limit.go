@@ -1,4 +1,4 @@
-package controllers
+package reconciler
 
 import (
 	"cmp"
@@ -18,36 +18,36 @@ import (
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
 )
 
-// resourceLimit limits the accepted resources of one kind in a scope. A scope is the sandboxes of a namespace, or the
+// ResourceLimit limits the accepted resources of one kind in a scope. A scope is the sandboxes of a namespace, or the
 // TestClients of a sandbox. The oldest resources are accepted first. An accepted resource stays accepted if the limit
 // is lowered.
-type resourceLimit struct {
-	max int // maximum in each scope; 0: no limit
+type ResourceLimit struct {
+	Max int // maximum in each scope; 0: no limit
 
 	mutex    sync.Mutex
 	reserved map[string]map[types.UID]bool // by scope: accepted resources that the cache does not show as accepted yet
 }
 
-func newResourceLimit(limit int) *resourceLimit {
-	return &resourceLimit{max: limit, reserved: map[string]map[types.UID]bool{}}
+func NewResourceLimit(limit int) *ResourceLimit {
+	return &ResourceLimit{Max: limit, reserved: map[string]map[types.UID]bool{}}
 }
 
-// candidate is a resource that counts for a limit.
-type candidate struct {
+// Candidate is a resource that counts for a limit.
+type Candidate struct {
 	metav1.Object
-	accepted bool // whether its status shows that it is accepted
+	Accepted bool // whether its status shows that it is accepted
 }
 
-// byAge compares the times at which a and b were created. For the same second, the order of the names decides.
-func byAge(a, b metav1.Object) int {
+// ByAge compares the times at which a and b were created. For the same second, the order of the names decides.
+func ByAge(a, b metav1.Object) int {
 	first, second := a.GetCreationTimestamp(), b.GetCreationTimestamp()
 	return cmp.Or(first.Compare(second.Time), cmp.Compare(a.GetName(), b.GetName()))
 }
 
-// accept reports whether the resource self is within the limit. The function all lists the scope from the cache. accept
+// Accept reports whether the resource self is within the limit. The function all lists the scope from the cache. accept
 // returns the error of that function, and does not call it for a resource that is already accepted.
-func (l *resourceLimit) accept(scope string, self candidate, all func() ([]candidate, error)) (bool, error) {
-	if l.max == 0 || self.accepted {
+func (l *ResourceLimit) Accept(scope string, self Candidate, all func() ([]Candidate, error)) (bool, error) {
+	if l.Max == 0 || self.Accepted {
 		return true, nil
 	}
 	l.mutex.Lock() // held during all(), so that each accepted resource is in the list or in l.reserved
@@ -64,41 +64,41 @@ func (l *resourceLimit) accept(scope string, self candidate, all func() ([]candi
 	for _, other := range others {
 		switch {
 		case other.GetUID() == self.GetUID():
-		case other.accepted:
+		case other.Accepted:
 			before++
 		case l.reserved[scope][other.GetUID()]:
 			reserved[other.GetUID()] = true
 			before++
-		case other.GetDeletionTimestamp() == nil && byAge(other, self) < 0:
+		case other.GetDeletionTimestamp() == nil && ByAge(other, self) < 0:
 			before++
 		}
 	}
 	l.reserved[scope] = reserved
-	if before >= l.max {
+	if before >= l.Max {
 		return false, nil
 	}
 	reserved[self.GetUID()] = true
 	return true, nil
 }
 
-// next returns requests for the oldest resources that are not accepted, at most l.max.
-func (l *resourceLimit) next(all []candidate) []reconcile.Request {
-	waiting := slices.DeleteFunc(all, func(c candidate) bool { return c.accepted || c.GetDeletionTimestamp() != nil })
-	slices.SortFunc(waiting, func(a, b candidate) int { return byAge(a, b) })
-	requests := make([]reconcile.Request, min(len(waiting), l.max))
+// Next returns requests for the oldest resources that are not accepted, at most l.Max.
+func (l *ResourceLimit) next(all []Candidate) []reconcile.Request {
+	waiting := slices.DeleteFunc(all, func(c Candidate) bool { return c.Accepted || c.GetDeletionTimestamp() != nil })
+	slices.SortFunc(waiting, func(a, b Candidate) int { return ByAge(a, b) })
+	requests := make([]reconcile.Request, min(len(waiting), l.Max))
 	for i := range requests {
 		requests[i].NamespacedName = client.ObjectKey{Namespace: waiting[i].GetNamespace(), Name: waiting[i].GetName()}
 	}
 	return requests
 }
 
-// onDelete returns a handler that reconciles waiting resources after the deletion of another. The function list returns
+// OnDelete returns a handler that reconciles waiting resources after the deletion of another. The function list returns
 // the scope of the deleted resource.
-func (l *resourceLimit) onDelete(list func(context.Context, client.Object) ([]candidate, error)) handler.EventHandler {
+func (l *ResourceLimit) OnDelete(list func(context.Context, client.Object) ([]Candidate, error)) handler.EventHandler {
 	return handler.Funcs{DeleteFunc: func(
 		ctx context.Context, e event.DeleteEvent, queue workqueue.TypedRateLimitingInterface[reconcile.Request],
 	) {
-		if l.max == 0 {
+		if l.Max == 0 {
 			return
 		}
 		all, err := list(ctx, e.Object)
@@ -111,13 +111,13 @@ func (l *resourceLimit) onDelete(list func(context.Context, client.Object) ([]ca
 	}}
 }
 
-func limitError(accepted bool, err error, format string, limit int) error {
+func LimitError(accepted bool, err error, format string, limit int) error {
 	switch {
 	case err != nil:
-		return &failedError{reason: v1alpha1.ReasonRetrying, cause: err}
+		return &FailedError{Reason: v1alpha1.ReasonRetrying, Cause: err}
 	case accepted:
 		return nil
 	default:
-		return &stallingError{reason: v1alpha1.ReasonLimitExceeded, message: fmt.Sprintf(format, limit)}
+		return &StallingError{Reason: v1alpha1.ReasonLimitExceeded, Message: fmt.Sprintf(format, limit)}
 	}
 }

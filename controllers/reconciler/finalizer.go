@@ -1,4 +1,4 @@
-package controllers
+package reconciler
 
 import (
 	"context"
@@ -8,14 +8,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 )
 
-func hasFinalizer(obj client.Object, finalizer string) bool {
+func HasFinalizer(obj client.Object, finalizer string) bool {
 	return controllerutil.ContainsFinalizer(obj, finalizer)
 }
 
-// addFinalizer adds the finalizer to an object. It must succeed before the first write to the database. A merge patch
+// AddFinalizer adds the finalizer to an object. It must succeed before the first write to the database. A merge patch
 // replaces the whole list of finalizers. The patch requires the resourceVersion that was read, so that no finalizer of
 // others is lost.
-func addFinalizer(ctx context.Context, c client.Client, obj client.Object, finalizer string) error {
+func AddFinalizer(ctx context.Context, c client.Client, obj client.Object, finalizer string) error {
 	before := obj.DeepCopyObject().(client.Object)
 	if !controllerutil.AddFinalizer(obj, finalizer) {
 		return nil
@@ -26,8 +26,8 @@ func addFinalizer(ctx context.Context, c client.Client, obj client.Object, final
 	return nil
 }
 
-// removeFinalizer removes the finalizer, so that the API server deletes the object.
-func removeFinalizer(ctx context.Context, c client.Client, obj client.Object, finalizer string) error {
+// RemoveFinalizer removes the finalizer, so that the API server deletes the object.
+func RemoveFinalizer(ctx context.Context, c client.Client, obj client.Object, finalizer string) error {
 	before := obj.DeepCopyObject().(client.Object)
 	if !controllerutil.RemoveFinalizer(obj, finalizer) {
 		return nil

@@ -1,4 +1,4 @@
-package controllers
+package reconciler
 
 import (
 	"errors"
@@ -19,9 +19,9 @@ var (
 
 func TestProgressConditions(t *testing.T) {
 	var (
-		stalled = &stallingError{reason: "InvalidSpec", message: "write something else"}
-		waiting = &waitingError{reason: "SecretConflict", message: "the Secret is not ours"}
-		failed  = &failedError{reason: "DatabaseError", cause: errors.New("it broke")}
+		stalled = &StallingError{Reason: "InvalidSpec", Message: "write something else"}
+		waiting = &WaitingError{Reason: "SecretConflict", Message: "the Secret is not ours"}
+		failed  = &FailedError{Reason: "DatabaseError", Cause: errors.New("it broke")}
 	)
 	condition := func(kind, status, reason, message string, generation int64, at time.Time) metav1.Condition {
 		return metav1.Condition{
@@ -34,21 +34,21 @@ func TestProgressConditions(t *testing.T) {
 	}
 	steps := []string{"SpecAccepted", "DatabaseReady"}
 	for name, test := range map[string]struct {
-		progress progress
+		progress Progress
 		before   []metav1.Condition
 		want     []metav1.Condition
 	}{
 		"all done at first": {
-			progress: progress{steps: steps, done: 2},
+			progress: Progress{Steps: steps, Done: 2},
 			want:     []metav1.Condition{yes("SpecAccepted", 2, now), yes("DatabaseReady", 2, now), yes("Ready", 2, now)},
 		},
 		"a later generation keeps the transition time": {
-			progress: progress{steps: steps, done: 2},
+			progress: Progress{Steps: steps, Done: 2},
 			before:   []metav1.Condition{yes("SpecAccepted", 1, earlier), yes("DatabaseReady", 1, earlier), yes("Ready", 1, earlier)},
 			want:     []metav1.Condition{yes("SpecAccepted", 2, earlier), yes("DatabaseReady", 2, earlier), yes("Ready", 2, earlier)},
 		},
 		"stalled at the first step": {
-			progress: progress{steps: steps, err: stalled},
+			progress: Progress{Steps: steps, Err: stalled},
 			want: []metav1.Condition{
 				condition("SpecAccepted", "False", "InvalidSpec", "write something else", 2, now),
 				condition("DatabaseReady", "Unknown", "Pending", "Waiting for the conditions before this one.", 2, now),
@@ -57,7 +57,7 @@ func TestProgressConditions(t *testing.T) {
 			},
 		},
 		"a step not come to keeps what was found for an older generation": {
-			progress: progress{steps: steps, err: stalled},
+			progress: Progress{Steps: steps, Err: stalled},
 			before:   []metav1.Condition{yes("SpecAccepted", 1, earlier), yes("DatabaseReady", 1, earlier), yes("Ready", 1, earlier)},
 			want: []metav1.Condition{
 				condition("SpecAccepted", "False", "InvalidSpec", "write something else", 2, now),
@@ -67,7 +67,7 @@ func TestProgressConditions(t *testing.T) {
 			},
 		},
 		"waiting": {
-			progress: progress{steps: steps, done: 1, err: waiting},
+			progress: Progress{Steps: steps, Done: 1, Err: waiting},
 			want: []metav1.Condition{
 				yes("SpecAccepted", 2, now),
 				condition("DatabaseReady", "False", "SecretConflict", "the Secret is not ours", 2, now),
@@ -76,7 +76,7 @@ func TestProgressConditions(t *testing.T) {
 			},
 		},
 		"waiting on, nothing changes": {
-			progress: progress{steps: steps[:1], err: waiting},
+			progress: Progress{Steps: steps[:1], Err: waiting},
 			before: []metav1.Condition{
 				condition("SpecAccepted", "False", "SecretConflict", "the Secret is not ours", 2, earlier),
 				condition("Ready", "False", "SecretConflict", "the Secret is not ours", 2, earlier),
@@ -89,7 +89,7 @@ func TestProgressConditions(t *testing.T) {
 			},
 		},
 		"stalled gives way to a retry": {
-			progress: progress{steps: steps[:1], err: failed},
+			progress: Progress{Steps: steps[:1], Err: failed},
 			before: []metav1.Condition{
 				condition("SpecAccepted", "False", "InvalidSpec", "write something else", 1, earlier),
 				condition("Ready", "False", "InvalidSpec", "write something else", 1, earlier),
@@ -102,7 +102,7 @@ func TestProgressConditions(t *testing.T) {
 			},
 		},
 		"done at last clears Reconciling": {
-			progress: progress{steps: steps[:1], done: 1},
+			progress: Progress{Steps: steps[:1], Done: 1},
 			before: []metav1.Condition{
 				condition("SpecAccepted", "False", "DatabaseError", "it broke", 2, earlier),
 				condition("Ready", "False", "DatabaseError", "it broke", 2, earlier),
@@ -112,7 +112,7 @@ func TestProgressConditions(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(test.want, test.progress.conditions(test.before, 2, now)); diff != "" {
+			if diff := cmp.Diff(test.want, test.progress.Conditions(test.before, 2, now)); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -120,22 +120,22 @@ func TestProgressConditions(t *testing.T) {
 }
 
 func TestPace(t *testing.T) {
-	p := pace{resync: 10 * time.Minute, retry: 5 * time.Second}
-	failed := &failedError{reason: "DatabaseError", cause: errors.New("it broke")}
+	p := Pace{Resync: 10 * time.Minute, Retry: 5 * time.Second}
+	failed := &FailedError{Reason: "DatabaseError", Cause: errors.New("it broke")}
 	for name, test := range map[string]struct {
 		err        error
 		after      time.Duration // at least, and at most a fifth more
 		wantsError bool
 	}{
-		"done":     {after: p.resync},
-		"stalled":  {err: &stallingError{}, after: p.resync},
-		"waiting":  {err: &waitingError{}, after: p.retry},
-		"wrapped":  {err: fmt.Errorf("doing something: %w", &waitingError{}), after: p.retry},
+		"done":     {after: p.Resync},
+		"stalled":  {err: &StallingError{}, after: p.Resync},
+		"waiting":  {err: &WaitingError{}, after: p.Retry},
+		"wrapped":  {err: fmt.Errorf("doing something: %w", &WaitingError{}), after: p.Retry},
 		"failed":   {err: failed, wantsError: true},
-		"database": {err: databaseFailure(fmt.Errorf("dialing: %w", postgres.ErrUnavailable)), after: p.retry},
+		"database": {err: DatabaseFailure(fmt.Errorf("dialing: %w", postgres.ErrUnavailable)), after: p.Retry},
 	} {
 		t.Run(name, func(t *testing.T) {
-			result, err := p.next(test.err)
+			result, err := p.Next(test.err)
 			if (err != nil) != test.wantsError {
 				t.Fatalf("the error is %v", err)
 			}

@@ -1,4 +1,4 @@
-package controllers
+package reconciler
 
 import (
 	"context"
@@ -17,14 +17,14 @@ import (
 	"github.com/cauri-dev/cauri/controllers/resync"
 )
 
-// admission decides whether a status may be written now. [resync.LiveStatus] implements it.
-type admission interface {
+// Admission decides whether a status may be written now. [resync.LiveStatus] implements it.
+type Admission interface {
 	Admit(resync.Change, resync.Difference) bool
 }
 
-// patchStatus writes the status if it changed and the admission allows the write. It returns nil for an object that no
+// PatchStatus writes the status if it changed and the admission allows the write. It returns nil for an object that no
 // longer exists.
-func patchStatus(ctx context.Context, c client.Client, writes admission, before, after client.Object) error {
+func PatchStatus(ctx context.Context, c client.Client, writes Admission, before, after client.Object) error {
 	if !writes.Admit(changeOf(after), statusDifference(before, after)) {
 		return nil
 	}
@@ -42,9 +42,9 @@ var transientReasons = []string{
 	v1alpha1.ReasonSandboxNotFound, v1alpha1.ReasonSandboxNotReady, v1alpha1.ReasonNotMet, v1alpha1.ReasonSettling,
 }
 
-// announce creates an event when a condition changes. The normal status of the condition is True. The first change to a
+// Announce creates an event when a condition changes. The normal status of the condition is True. The first change to a
 // normal state creates no event, because such events would be a quarter of the API server's writes for a new sandbox.
-func announce(recorder events.EventRecorder, regarding runtime.Object, condition string, before, after []metav1.Condition) {
+func Announce(recorder events.EventRecorder, regarding runtime.Object, condition string, before, after []metav1.Condition) {
 	was, is := meta.FindStatusCondition(before, condition), meta.FindStatusCondition(after, condition)
 	if is == nil || (isInitial(was) && needsNoAction(is)) {
 		return
@@ -79,12 +79,12 @@ func startsBlockingDeletion(was, is *metav1.Condition) bool {
 // Actions that events report.
 const (
 	actionReconcile        = "Reconcile"
-	actionIssueCredentials = "IssueCredentials"
-	actionExpire           = "Expire"
+	ActionIssueCredentials = "IssueCredentials"
+	ActionExpire           = "Expire"
 )
 
-// seconds truncates t to whole seconds, the precision of the API server. It returns nil for nil.
-func seconds(t *time.Time) *metav1.Time {
+// Seconds truncates t to whole seconds, the precision of the API server. It returns nil for nil.
+func Seconds(t *time.Time) *metav1.Time {
 	if t == nil {
 		return nil
 	}

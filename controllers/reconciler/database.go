@@ -1,4 +1,4 @@
-package controllers
+package reconciler
 
 import (
 	"context"
@@ -59,20 +59,20 @@ type Database interface {
 	resync.Database
 }
 
-// databaseGate prevents queries to an unavailable database.
-type databaseGate struct {
-	breaker interface{ Check(resync.Change) error }
-	ready   func(context.Context) error // nil once the tables are up to date
+// DatabaseGate prevents queries to an unavailable database.
+type DatabaseGate struct {
+	Breaker interface{ Check(resync.Change) error }
+	Ready   func(context.Context) error // nil once the tables are up to date
 }
 
-// check returns a waiting error while the database is unavailable or its tables are not up to date. If the circuit
+// Check returns a waiting error while the database is unavailable or its tables are not up to date. If the circuit
 // breaker is open, the resource is reconciled again when the breaker closes.
-func (g databaseGate) check(ctx context.Context, c resync.Change) error {
-	cause := g.breaker.Check(c)
+func (g DatabaseGate) Check(ctx context.Context, c resync.Change) error {
+	cause := g.Breaker.Check(c)
 	if cause == nil {
-		return databaseFailure(g.ready(ctx))
+		return DatabaseFailure(g.Ready(ctx))
 	}
-	return &waitingError{reason: v1alpha1.ReasonDatabaseUnavailable, message: databaseUnavailable(cause), cause: cause, woken: true}
+	return &WaitingError{Reason: v1alpha1.ReasonDatabaseUnavailable, Message: databaseUnavailable(cause), Cause: cause, Woken: true}
 }
 
 // databaseUnavailable returns the message for an unavailable database. The message depends only on the kind of error,
@@ -106,36 +106,36 @@ const deletionGoesOn = "The rows of the sandbox are being deleted from the datab
 const clockAdvancing = "The clock is being advanced. A change of spec.clock.mode waits until it has arrived; everything else in the spec " +
 	"is applied."
 
-// deletionFailure returns the step error for a failed deletion of rows; nil stays nil.
-func deletionFailure(err error) error {
-	var waiting *waitingError
+// DeletionFailure returns the step error for a failed deletion of rows; nil stays nil.
+func DeletionFailure(err error) error {
+	var waiting *WaitingError
 	switch {
 	case err == nil:
 		return nil
-	case errors.As(err, &waiting) && waiting.reason == v1alpha1.ReasonDeleting:
+	case errors.As(err, &waiting) && waiting.Reason == v1alpha1.ReasonDeleting:
 		return err
 	case errors.As(err, &waiting):
-		return &waitingError{reason: waiting.reason, message: deletionUnavailable, cause: waiting.cause, woken: waiting.woken}
+		return &WaitingError{Reason: waiting.Reason, Message: deletionUnavailable, Cause: waiting.Cause, Woken: waiting.Woken}
 	default:
-		return &failedError{reason: reasonOf(err), cause: fmt.Errorf("the deletion failed and is retried: %w", err)}
+		return &FailedError{Reason: ReasonOf(err), Cause: fmt.Errorf("the deletion failed and is retried: %w", err)}
 	}
 }
 
-// databaseFailure returns the step error for an error of the database; nil stays nil.
-func databaseFailure(err error) error {
-	var failed *failedError
+// DatabaseFailure returns the step error for an error of the database; nil stays nil.
+func DatabaseFailure(err error) error {
+	var failed *FailedError
 	switch {
 	case err == nil:
 		return nil
-	case errors.Is(err, errSpecChanged), errors.As(err, &failed):
+	case errors.Is(err, ErrSpecChanged), errors.As(err, &failed):
 		return err
 	case errors.Is(err, sandboxes.ErrClockAdvancing):
-		return &waitingError{reason: v1alpha1.ReasonClockAdvancing, message: clockAdvancing, cause: err}
+		return &WaitingError{Reason: v1alpha1.ReasonClockAdvancing, Message: clockAdvancing, Cause: err}
 	case errors.Is(err, sandboxes.ErrDeletionUnfinished):
-		return &waitingError{reason: v1alpha1.ReasonDeleting, message: deletionGoesOn, cause: err}
+		return &WaitingError{Reason: v1alpha1.ReasonDeleting, Message: deletionGoesOn, Cause: err}
 	case errors.Is(err, postgres.ErrUnavailable):
-		return &waitingError{reason: v1alpha1.ReasonDatabaseUnavailable, message: databaseUnavailable(err), cause: err}
+		return &WaitingError{Reason: v1alpha1.ReasonDatabaseUnavailable, Message: databaseUnavailable(err), Cause: err}
 	default:
-		return &failedError{reason: v1alpha1.ReasonDatabaseError, cause: err}
+		return &FailedError{Reason: v1alpha1.ReasonDatabaseError, Cause: err}
 	}
 }

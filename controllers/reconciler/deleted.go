@@ -1,4 +1,4 @@
-package controllers
+package reconciler
 
 import (
 	"context"
@@ -11,23 +11,23 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// deletedResources has the deleted TestClients or Expectations whose rows may be left. These kinds have no finalizer: it
+// DeletedResources has the deleted TestClients or Expectations whose rows may be left. These kinds have no finalizer: it
 // would cost a write to the API server for each resource, and block the deletion of a namespace while no controller
 // runs. After a crash, [resync.Drift] finds the rows of TestClients; the row of an Expectation ends by its own time.
-type deletedResources[T client.Object] struct {
+type DeletedResources[T client.Object] struct {
 	mutex sync.Mutex
 	named map[client.ObjectKey][]T
 }
 
-// note is the handler of delete events. It remembers the resource, and reconciles its name.
-func (d *deletedResources[T]) note(
+// Note is the handler of delete events. It remembers the resource, and reconciles its name.
+func (d *DeletedResources[T]) Note(
 	_ context.Context, e event.DeleteEvent, queue workqueue.TypedRateLimitingInterface[reconcile.Request],
 ) {
-	d.add(e.Object.(T))
+	d.Add(e.Object.(T))
 	queue.Add(reconcile.Request{NamespacedName: client.ObjectKeyFromObject(e.Object)})
 }
 
-func (d *deletedResources[T]) add(deleted ...T) {
+func (d *DeletedResources[T]) Add(deleted ...T) {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
 	if d.named == nil {
@@ -41,8 +41,8 @@ func (d *deletedResources[T]) add(deleted ...T) {
 	}
 }
 
-// take removes and returns the deleted resources of a name.
-func (d *deletedResources[T]) take(key client.ObjectKey) []T {
+// Take removes and returns the deleted resources of a name.
+func (d *DeletedResources[T]) Take(key client.ObjectKey) []T {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
 	deleted := d.named[key]

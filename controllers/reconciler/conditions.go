@@ -1,4 +1,4 @@
-package controllers
+package reconciler
 
 import (
 	"fmt"
@@ -13,16 +13,16 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// progress counts the completed steps of a reconciliation. Each step has a condition; Ready summarizes them.
-type progress struct {
-	steps []string // condition types, in order
-	done  int      // number of steps that succeeded
-	err   error    // error of the next step; nil if all steps succeeded
+// Progress counts the completed steps of a reconciliation. Each step has a condition; Ready summarizes them.
+type Progress struct {
+	Steps []string // condition types, in order
+	Done  int      // number of steps that succeeded
+	Err   error    // error of the next step; nil if all steps succeeded
 
-	suspended bool                  // spec.suspend
-	unused    string                // a sentence about fields of the spec that nothing uses; may be empty
-	quota     *sandboxes.QuotaState // nil while the quota is not used up
-	start     v1alpha1.DateTime     // a changed spec.clock.start, which applies after the next reset; empty for none
+	Suspended bool                  // spec.suspend
+	Unused    string                // a sentence about fields of the spec that nothing uses; may be empty
+	Quota     *sandboxes.QuotaState // nil while the quota is not used up
+	Start     v1alpha1.DateTime     // a changed spec.clock.start, which applies after the next reset; empty for none
 }
 
 // readyMessage has the messages of conditions that are True in the normal case.
@@ -33,9 +33,9 @@ var readyMessage = map[string]string{
 	v1alpha1.ConditionCredentialsReady: "The credentials Secret exists and the API accepts its key.",
 }
 
-// conditions returns the new conditions, given the previous ones. The condition of a step that was not reached stays
+// Conditions returns the new conditions, given the previous ones. The condition of a step that was not reached stays
 // unchanged, with its old observedGeneration.
-func (p progress) conditions(before []metav1.Condition, generation int64, now time.Time) []metav1.Condition {
+func (p Progress) Conditions(before []metav1.Condition, generation int64, now time.Time) []metav1.Condition {
 	after := make([]metav1.Condition, len(before))
 	copy(after, before)
 	set := func(kind string, status metav1.ConditionStatus, reason, message string) {
@@ -45,16 +45,16 @@ func (p progress) conditions(before []metav1.Condition, generation int64, now ti
 		})
 	}
 
-	for i, step := range p.steps {
+	for i, step := range p.Steps {
 		switch {
-		case i < p.done:
+		case i < p.Done:
 			message := readyMessage[step]
 			if step == v1alpha1.ConditionSpecAccepted {
-				message += p.unused
+				message += p.Unused
 			}
 			set(step, metav1.ConditionTrue, v1alpha1.ReasonReady, message)
-		case i == p.done:
-			set(step, metav1.ConditionFalse, reasonOf(p.err), p.err.Error())
+		case i == p.Done:
+			set(step, metav1.ConditionFalse, ReasonOf(p.Err), p.Err.Error())
 		case meta.FindStatusCondition(after, step) == nil:
 			set(step, metav1.ConditionUnknown, v1alpha1.ReasonPending, "Waiting for the conditions before this one.")
 		}
@@ -63,38 +63,38 @@ func (p progress) conditions(before []metav1.Condition, generation int64, now ti
 	meta.RemoveStatusCondition(&after, v1alpha1.ConditionReconciling)
 	meta.RemoveStatusCondition(&after, v1alpha1.ConditionStalled)
 	switch {
-	case p.err == nil:
+	case p.Err == nil:
 		reason, message := p.ready()
-		set(v1alpha1.ConditionReady, metav1.ConditionTrue, reason, message+p.unused)
-	case isStalling(p.err):
-		set(v1alpha1.ConditionReady, metav1.ConditionFalse, reasonOf(p.err), p.err.Error())
-		set(v1alpha1.ConditionStalled, metav1.ConditionTrue, reasonOf(p.err), p.err.Error())
+		set(v1alpha1.ConditionReady, metav1.ConditionTrue, reason, message+p.Unused)
+	case IsStalling(p.Err):
+		set(v1alpha1.ConditionReady, metav1.ConditionFalse, ReasonOf(p.Err), p.Err.Error())
+		set(v1alpha1.ConditionStalled, metav1.ConditionTrue, ReasonOf(p.Err), p.Err.Error())
 	default:
-		set(v1alpha1.ConditionReady, metav1.ConditionFalse, reasonOf(p.err), p.err.Error())
-		set(v1alpha1.ConditionReconciling, metav1.ConditionTrue, v1alpha1.ReasonRetrying, p.err.Error())
+		set(v1alpha1.ConditionReady, metav1.ConditionFalse, ReasonOf(p.Err), p.Err.Error())
+		set(v1alpha1.ConditionReconciling, metav1.ConditionTrue, v1alpha1.ReasonRetrying, p.Err.Error())
 	}
-	return keepTransitionTimes(before, after)
+	return KeepTransitionTimes(before, after)
 }
 
 // ready returns the reason and the message of a Ready condition that is True. The message has a sentence for each
 // notice to the user. The reason belongs to the first sentence.
-func (p progress) ready() (reason, message string) {
+func (p Progress) ready() (reason, message string) {
 	var reasons, messages []string
 	say := func(reason, format string, args ...any) {
 		reasons, messages = append(reasons, reason), append(messages, fmt.Sprintf(format, args...))
 	}
-	if p.suspended {
+	if p.Suspended {
 		say(v1alpha1.ReasonSuspended, "The sandbox is suspended: its API answers 503, and pending payments and events wait. "+
 			"Set spec.suspend to false to resume.")
 	}
-	if p.quota != nil {
+	if p.Quota != nil {
 		say(v1alpha1.ReasonQuotaExceeded, "The quota is used up, %d of %s of this month: the API answers 402 quota_exceeded until "+
 			"%s in the sandbox's time. Raise spec.quota.monthlyTransactions, or reset the sandbox.",
-			p.quota.Used, english.Plural(p.quota.Limit, "transaction", "transactions"), p.quota.RenewsAt.UTC().Format(time.RFC3339))
+			p.Quota.Used, english.Plural(p.Quota.Limit, "transaction", "transactions"), p.Quota.RenewsAt.UTC().Format(time.RFC3339))
 	}
-	if p.start != "" {
+	if p.Start != "" {
 		say(v1alpha1.ReasonClockStartWaits, "spec.clock.start waits for the next reset: the clock continues from where it is, and begins at "+
-			"%s after `cauri reset` or a new value of spec.reset.", p.start)
+			"%s after `cauri reset` or a new value of spec.reset.", p.Start)
 	}
 	if len(reasons) == 0 {
 		return v1alpha1.ReasonReady, readyMessage[v1alpha1.ConditionReady]
@@ -102,8 +102,8 @@ func (p progress) ready() (reason, message string) {
 	return reasons[0], strings.Join(messages, " ")
 }
 
-// keepTransitionTimes keeps the transition time of a condition that was removed and added again with the same status.
-func keepTransitionTimes(before, after []metav1.Condition) []metav1.Condition {
+// KeepTransitionTimes keeps the transition time of a condition that was removed and added again with the same status.
+func KeepTransitionTimes(before, after []metav1.Condition) []metav1.Condition {
 	for i := range after {
 		if old := meta.FindStatusCondition(before, after[i].Type); old != nil && old.Status == after[i].Status {
 			after[i].LastTransitionTime = old.LastTransitionTime

@@ -1,4 +1,4 @@
-package controllers
+package reconciler
 
 import (
 	"context"
@@ -19,9 +19,9 @@ import (
 // A deletion of very many rows is looked at again, and its message does not blame the database.
 func TestDeletionThatGoesOnSaysSo(t *testing.T) {
 	t.Parallel()
-	err := deletionFailure(databaseFailure(sandboxes.ErrDeletionUnfinished))
-	if !isWaiting(err) || reasonOf(err) != v1alpha1.ReasonDeleting || !strings.Contains(err.Error(), "continues by itself") {
-		t.Errorf("got %s: %v", reasonOf(err), err)
+	err := DeletionFailure(DatabaseFailure(sandboxes.ErrDeletionUnfinished))
+	if !IsWaiting(err) || ReasonOf(err) != v1alpha1.ReasonDeleting || !strings.Contains(err.Error(), "continues by itself") {
+		t.Errorf("got %s: %v", ReasonOf(err), err)
 	}
 }
 
@@ -31,9 +31,9 @@ func (openBreaker) Check(resync.Change) error { return postgres.ErrUnavailable }
 
 // A resource that an open breaker blocks is not retried: it is reconciled when the breaker closes.
 func TestABlockedResourceIsNotRetried(t *testing.T) {
-	err := databaseGate{breaker: openBreaker{}}.check(t.Context(), resync.Change{Key: client.ObjectKey{Name: "checkout"}})
-	if !errors.Is(err, postgres.ErrUnavailable) || !isWoken(err) || reasonOf(err) != v1alpha1.ReasonDatabaseUnavailable {
-		t.Errorf("got %s: %v", reasonOf(err), err)
+	err := DatabaseGate{Breaker: openBreaker{}}.Check(t.Context(), resync.Change{Key: client.ObjectKey{Name: "checkout"}})
+	if !errors.Is(err, postgres.ErrUnavailable) || !isWoken(err) || ReasonOf(err) != v1alpha1.ReasonDatabaseUnavailable {
+		t.Errorf("got %s: %v", ReasonOf(err), err)
 	}
 }
 
@@ -44,14 +44,14 @@ func (closedBreaker) Check(resync.Change) error { return nil }
 // A resource whose tables are not up to date is retried, and says that the database is unavailable.
 func TestAResourceWaitsForTheMigration(t *testing.T) {
 	var behind error
-	gate := databaseGate{breaker: closedBreaker{}, ready: func(context.Context) error { return behind }}
-	if err := gate.check(t.Context(), resync.Change{}); err != nil {
+	gate := DatabaseGate{Breaker: closedBreaker{}, Ready: func(context.Context) error { return behind }}
+	if err := gate.Check(t.Context(), resync.Change{}); err != nil {
 		t.Errorf("after the migration: %v", err)
 	}
 	behind = postgres.ErrUnavailable
-	if err := gate.check(t.Context(), resync.Change{}); !isWaiting(err) || isWoken(err) ||
-		reasonOf(err) != v1alpha1.ReasonDatabaseUnavailable {
-		t.Errorf("before: %s: %v", reasonOf(err), err)
+	if err := gate.Check(t.Context(), resync.Change{}); !IsWaiting(err) || isWoken(err) ||
+		ReasonOf(err) != v1alpha1.ReasonDatabaseUnavailable {
+		t.Errorf("before: %s: %v", ReasonOf(err), err)
 	}
 }
 
@@ -68,8 +68,8 @@ func TestRefusedLoginIsADatabaseThatIsUnavailable(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(db.Close)
-	err = databaseFailure(db.Ping(t.Context()))
-	if !isWaiting(err) || reasonOf(err) != v1alpha1.ReasonDatabaseUnavailable || !strings.Contains(err.Error(), "refuses the login") {
-		t.Errorf("%s: %v", reasonOf(err), err)
+	err = DatabaseFailure(db.Ping(t.Context()))
+	if !IsWaiting(err) || ReasonOf(err) != v1alpha1.ReasonDatabaseUnavailable || !strings.Contains(err.Error(), "refuses the login") {
+		t.Errorf("%s: %v", ReasonOf(err), err)
 	}
 }
