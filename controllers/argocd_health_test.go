@@ -16,6 +16,7 @@ import (
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
 	"github.com/cauri-dev/cauri/controllers/reconciler"
+	"github.com/cauri-dev/cauri/controllers/testclient"
 	"github.com/cauri-dev/cauri/server/expectations"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/webhooks"
@@ -133,7 +134,7 @@ func TestArgoCDHealthOfTestClients(t *testing.T) {
 	for _, err := range append(slices.Clone(errorsOfSteps), nil) {
 		alice := &v1alpha1.TestClient{}
 		alice.Generation = 2
-		alice.Status = testClientStatus(alice, testClientObservation{err: err}, time.Now())
+		alice.Status = testclient.Status(alice, testclient.Observation{Err: err}, time.Now())
 		edited, deleted, unseen := alice.DeepCopy(), alice.DeepCopy(), alice.DeepCopy()
 		edited.Generation++
 		deleted.DeletionTimestamp = new(metav1.Now())

@@ -23,8 +23,8 @@ func (r *sandboxReconciler) reconcileDatabase(
 		return err
 	}
 	if sandbox.Status.OrganizationID == "" {
-		waiting, sims := r.testClients.waitingFor(ctx, sandbox)
-		defer r.testClients.deleteGone(ctx, waiting)
+		waiting, sims := r.testClients.WaitingFor(ctx, sandbox)
+		defer r.testClients.DeleteGone(ctx, waiting)
 		seen.config.TestClients = sims
 	}
 	state, err := r.apply(ctx, sandbox, &seen.config)

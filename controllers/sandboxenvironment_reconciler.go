@@ -11,6 +11,7 @@ import (
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
 	"github.com/cauri-dev/cauri/controllers/reconciler"
+	"github.com/cauri-dev/cauri/controllers/testclient"
 	"github.com/cauri-dev/cauri/server/egress"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
@@ -22,7 +23,7 @@ type sandboxReconciler struct {
 	cache           client.Reader // reads from the cache, and does not wait for the controller's own writes
 	limit           *reconciler.ResourceLimit
 	maxTestClients  int // maximum in a sandbox; 0: no limit
-	testClients     *testClientReconciler
+	testClients     *testclient.Reconciler
 	gate            reconciler.DatabaseGate
 	writes          reconciler.Admission
 	database        reconciler.Database

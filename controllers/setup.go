@@ -25,6 +25,7 @@ import (
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
 	"github.com/cauri-dev/cauri/controllers/reconciler"
 	"github.com/cauri-dev/cauri/controllers/resync"
+	"github.com/cauri-dev/cauri/controllers/testclient"
 	"github.com/cauri-dev/cauri/server/egress"
 	"github.com/cauri-dev/cauri/server/telemetry"
 )
@@ -168,17 +169,17 @@ func SetupWithManager(mgr ctrl.Manager, options Options) (healthz.Checker, error
 	gate := reconciler.DatabaseGate{Breaker: breaker, Ready: options.Ready}
 	pace := reconciler.Pace{Resync: options.Resync, Retry: options.Retry}
 
-	testClients := &testClientReconciler{
+	testClients := &testclient.Reconciler{
 		Client:     mgr.GetClient(),
-		apiReader:  mgr.GetAPIReader(),
-		cache:      mgr.GetCache(),
-		limit:      reconciler.NewResourceLimit(options.MaxTestClients),
-		gate:       gate,
-		database:   options.Database,
-		liveStatus: live,
-		clock:      options.Clock,
-		recorder:   mgr.GetEventRecorder("cauri-controller"),
-		pace:       pace,
+		APIReader:  mgr.GetAPIReader(),
+		Cache:      mgr.GetCache(),
+		Limit:      reconciler.NewResourceLimit(options.MaxTestClients),
+		Gate:       gate,
+		Database:   options.Database,
+		LiveStatus: live,
+		Clock:      options.Clock,
+		Recorder:   mgr.GetEventRecorder("cauri-controller"),
+		Pace:       pace,
 	}
 	sandboxes := &sandboxReconciler{
 		Client:         mgr.GetClient(),
@@ -202,7 +203,7 @@ func SetupWithManager(mgr ctrl.Manager, options Options) (healthz.Checker, error
 	if err := sandboxes.watch(mgr, controllerOptions(options), secretNames, live.Sandboxes()); err != nil {
 		return nil, fmt.Errorf("setting up the controller of SandboxEnvironments: %w", err)
 	}
-	if err := testClients.watch(mgr, controllerOptions(options), live.TestClients()); err != nil {
+	if err := testClients.Watch(mgr, controllerOptions(options), live.TestClients()); err != nil {
 		return nil, fmt.Errorf("setting up the controller of TestClients: %w", err)
 	}
 	if err := addResync(mgr, options, live, testClients); err != nil {
@@ -224,13 +225,13 @@ func SetupWithManager(mgr ctrl.Manager, options Options) (healthz.Checker, error
 }
 
 // addResync adds the parts that reconcile resources without a watch event.
-func addResync(mgr ctrl.Manager, options Options, live *resync.LiveStatus, testClients *testClientReconciler) error {
+func addResync(mgr ctrl.Manager, options Options, live *resync.LiveStatus, testClients *testclient.Reconciler) error {
 	if err := mgr.Add(live); err != nil {
 		return fmt.Errorf("adding the live status: %w", err)
 	}
 	drift := &resync.Drift{
 		Database: options.Database, Ready: options.Ready, Cache: mgr.GetCache(), Clock: options.Clock, Interval: options.Drift,
-		Enqueue: live.Enqueue, SIM: testClientConfig, Orphaned: testClients.orphaned, AllNamespaces: len(options.Namespaces) == 0,
+		Enqueue: live.Enqueue, SIM: testclient.SIMConfig, Orphaned: testClients.Orphaned, AllNamespaces: len(options.Namespaces) == 0,
 	}
 	if err := mgr.Add(drift); err != nil {
 		return fmt.Errorf("adding the check for drift: %w", err)

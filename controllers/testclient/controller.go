@@ -1,4 +1,4 @@
-package controllers
+package testclient
 
 import (
 	"context"
@@ -19,7 +19,7 @@ import (
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 
 // Reconcile reconciles one TestClient, and deletes the SIMs of deleted TestClients of its name.
-func (r *testClientReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
+func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	testClient := &v1alpha1.TestClient{}
 	err := r.Get(ctx, req.NamespacedName, testClient)
 	if client.IgnoreNotFound(err) != nil {
@@ -37,31 +37,31 @@ func (r *testClientReconciler) Reconcile(ctx context.Context, req ctrl.Request) 
 		}
 	}
 	if left != nil {
-		return r.pace.Next(left)
+		return r.Pace.Next(left)
 	}
 	return ctrl.Result{}, nil
 }
 
-func (r *testClientReconciler) reconcile(ctx context.Context, testClient *v1alpha1.TestClient) (ctrl.Result, error) {
+func (r *Reconciler) reconcile(ctx context.Context, testClient *v1alpha1.TestClient) (ctrl.Result, error) {
 	seen := r.reconcileRegistration(ctx, testClient)
 	switch {
-	case errors.Is(seen.err, reconciler.ErrSandboxUnseen) && !reconciler.IsObserved(testClient.Status.ObservedGeneration):
-		return r.pace.Next(seen.err) // no status is written yet, because the sandbox was created with this TestClient
-	case errors.Is(seen.err, reconciler.ErrSpecChanged):
-		return r.pace.Next(seen.err)
+	case errors.Is(seen.Err, reconciler.ErrSandboxUnseen) && !reconciler.IsObserved(testClient.Status.ObservedGeneration):
+		return r.Pace.Next(seen.Err) // no status is written yet, because the sandbox was created with this TestClient
+	case errors.Is(seen.Err, reconciler.ErrSpecChanged):
+		return r.Pace.Next(seen.Err)
 	}
 	return r.finish(ctx, testClient, seen)
 }
 
 // deleteSIMs deletes the SIMs of deleted TestClients of a name. If it returns an error, it remembers those that are left.
-func (r *testClientReconciler) deleteSIMs(ctx context.Context, key client.ObjectKey) (err error) {
+func (r *Reconciler) deleteSIMs(ctx context.Context, key client.ObjectKey) (err error) {
 	left := r.deleted.Take(key)
 	if len(left) > 0 {
-		err = r.gate.Check(ctx, resync.Change{Key: key, IsTestClient: true})
+		err = r.Gate.Check(ctx, resync.Change{Key: key, IsTestClient: true})
 	}
 	for err == nil && len(left) > 0 {
-		if err = reconciler.DatabaseFailure(r.database.DeleteTestClient(ctx, string(left[0].UID))); err == nil {
-			r.liveStatus.Touch(sandboxOf(left[0]))
+		if err = reconciler.DatabaseFailure(r.Database.DeleteTestClient(ctx, string(left[0].UID))); err == nil {
+			r.LiveStatus.Touch(sandboxOf(left[0]))
 			left = left[1:]
 		}
 	}
@@ -69,32 +69,32 @@ func (r *testClientReconciler) deleteSIMs(ctx context.Context, key client.Object
 	return err
 }
 
-// orphaned deletes the SIM of a TestClient that was deleted while no controller ran. It asks the API server first,
+// Orphaned deletes the SIM of a TestClient that was deleted while no controller ran. It asks the API server first,
 // because the cache may be stale.
-func (r *testClientReconciler) orphaned(ctx context.Context, deleted *v1alpha1.TestClient) {
+func (r *Reconciler) Orphaned(ctx context.Context, deleted *v1alpha1.TestClient) {
 	holder := sandboxes.ErrDuplicateMSISDN{Holder: deleted.Name, HolderUID: string(deleted.UID)}
 	if exists, err := r.exists(ctx, deleted.Namespace, holder); err != nil || exists {
 		return // the next check for drift finds it again
 	}
 	r.deleted.Add(deleted)
-	r.liveStatus.Enqueue(ctx, resync.OfTestClient(deleted))
+	r.LiveStatus.Enqueue(ctx, resync.OfTestClient(deleted))
 }
 
 // finish writes the status if it changed, and returns when the TestClient is reconciled again.
-func (r *testClientReconciler) finish(
-	ctx context.Context, testClient *v1alpha1.TestClient, seen testClientObservation,
+func (r *Reconciler) finish(
+	ctx context.Context, testClient *v1alpha1.TestClient, seen Observation,
 ) (ctrl.Result, error) {
 	if reconciler.Interrupted(ctx) {
 		return ctrl.Result{}, fmt.Errorf("reconciling %s: %w", client.ObjectKeyFromObject(testClient), context.Cause(ctx))
 	}
 	before := testClient.DeepCopy()
-	testClient.Status = testClientStatus(testClient, seen, r.clock.Now())
+	testClient.Status = Status(testClient, seen, r.Clock.Now())
 	if seen.state != nil && seen.state.New || isRegistered(before) && !isRegistered(testClient) {
-		r.liveStatus.Touch(sandboxOf(testClient))
+		r.LiveStatus.Touch(sandboxOf(testClient))
 	}
-	if err := reconciler.PatchStatus(ctx, r.Client, r.liveStatus, before, testClient); err != nil {
-		return r.pace.Next(err)
+	if err := reconciler.PatchStatus(ctx, r.Client, r.LiveStatus, before, testClient); err != nil {
+		return r.Pace.Next(err)
 	}
-	reconciler.Announce(r.recorder, testClient, v1alpha1.ConditionReady, before.Status.Conditions, testClient.Status.Conditions)
-	return r.pace.Next(seen.err)
+	reconciler.Announce(r.Recorder, testClient, v1alpha1.ConditionReady, before.Status.Conditions, testClient.Status.Conditions)
+	return r.Pace.Next(seen.Err)
 }

@@ -1,7 +1,8 @@
-package controllers
+package testclient
 
 import (
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -24,31 +25,31 @@ func TestTestClientStatus(t *testing.T) {
 	}
 	for name, test := range map[string]struct {
 		before v1alpha1.TestClientStatus
-		seen   testClientObservation
+		seen   Observation
 		want   v1alpha1.TestClientStatus
 	}{
 		"registered, and zero is shown": {
-			seen: testClientObservation{config: config, state: &sandboxes.TestClientState{Balance: 0}},
+			seen: Observation{config: config, state: &sandboxes.TestClientState{Balance: 0}},
 			want: with(0),
 		},
 		"the database is unavailable, the balance stays": {
 			before: with(7),
-			seen:   testClientObservation{config: config, err: reconciler.DatabaseFailure(postgres.ErrUnavailable)},
+			seen:   Observation{config: config, Err: reconciler.DatabaseFailure(postgres.ErrUnavailable)},
 			want:   with(7),
 		},
 		"in no sandbox, the balance goes": {
 			before: with(7),
-			seen:   testClientObservation{config: config, unregistered: true, err: &reconciler.WaitingError{Reason: "SandboxNotFound"}},
+			seen:   Observation{config: config, unregistered: true, Err: &reconciler.WaitingError{Reason: "SandboxNotFound"}},
 			want:   market,
 		},
 		"no market known": {
-			seen: testClientObservation{err: &reconciler.StallingError{Reason: "OperatorUnknown"}},
+			seen: Observation{Err: &reconciler.StallingError{Reason: "OperatorUnknown"}},
 			want: v1alpha1.TestClientStatus{ObservedGeneration: 2},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			testClient := &v1alpha1.TestClient{ObjectMeta: metav1.ObjectMeta{Generation: 2}, Status: test.before}
-			got := testClientStatus(testClient, test.seen, now)
+			got := Status(testClient, test.seen, time.Now())
 			if diff := cmp.Diff(test.want, got, cmpopts.IgnoreFields(v1alpha1.TestClientStatus{}, "Conditions")); diff != "" {
 				t.Error(diff)
 			}

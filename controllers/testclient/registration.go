@@ -1,4 +1,4 @@
-package controllers
+package testclient
 
 import (
 	"context"
@@ -16,27 +16,27 @@ import (
 )
 
 // reconcileRegistration registers the SIM with its sandbox.
-func (r *testClientReconciler) reconcileRegistration(ctx context.Context, testClient *v1alpha1.TestClient) (seen testClientObservation) {
-	if seen.config, seen.err = testClientConfig(testClient); seen.err != nil {
+func (r *Reconciler) reconcileRegistration(ctx context.Context, testClient *v1alpha1.TestClient) (seen Observation) {
+	if seen.config, seen.Err = SIMConfig(testClient); seen.Err != nil {
 		return seen
 	}
 	sandbox, err := reconciler.FindSandbox(ctx, r, sandboxOf(testClient), "TestClient")
 	if err != nil {
-		seen.err = err
+		seen.Err = err
 		seen.unregistered = reconciler.IsWaiting(err)
 		return seen
 	}
-	if seen.err = r.checkLimit(ctx, testClient); seen.err != nil {
-		seen.unregistered = reconciler.IsStalling(seen.err)
+	if seen.Err = r.checkLimit(ctx, testClient); seen.Err != nil {
+		seen.unregistered = reconciler.IsStalling(seen.Err)
 		return seen
 	}
-	if seen.err = r.gate.Check(ctx, resync.OfTestClient(testClient)); seen.err != nil {
+	if seen.Err = r.Gate.Check(ctx, resync.OfTestClient(testClient)); seen.Err != nil {
 		return seen
 	}
 	state, err := r.register(ctx, testClient, sandbox, seen.config)
 	if err != nil {
-		seen.err = registrationFailure(testClient, err)
-		seen.unregistered = reconciler.IsStalling(seen.err) || errors.Is(err, sandboxes.ErrNoOrganization) || errors.As(err, new(sandboxes.ErrRegistryFull))
+		seen.Err = registrationFailure(testClient, err)
+		seen.unregistered = reconciler.IsStalling(seen.Err) || errors.Is(err, sandboxes.ErrNoOrganization) || errors.As(err, new(sandboxes.ErrRegistryFull))
 		return seen
 	}
 	seen.state, seen.unused = &state, unusedNumber(sandbox.Spec, seen.config)
@@ -56,14 +56,14 @@ func unusedNumber(spec v1alpha1.SandboxEnvironmentSpec, config sandboxes.TestCli
 
 // register applies the SIM to the database. If another SIM has the number, and the TestClient of that SIM no longer
 // exists, register deletes that SIM first.
-func (r *testClientReconciler) register(
+func (r *Reconciler) register(
 	ctx context.Context, testClient *v1alpha1.TestClient, sandbox *v1alpha1.SandboxEnvironment, config sandboxes.TestClientConfig,
 ) (sandboxes.TestClientState, error) {
 	apply := func(rolledBack int64) (sandboxes.TestClientState, error) {
-		config.RolledBack, config.Limit = rolledBack, r.limit.Max
-		return r.database.ApplyTestClient(ctx, string(sandbox.UID), config)
+		config.RolledBack, config.Limit = rolledBack, r.Limit.Max
+		return r.Database.ApplyTestClient(ctx, string(sandbox.UID), config)
 	}
-	state, err := reconciler.ApplyCurrent(ctx, r.apiReader, testClient, apply)
+	state, err := reconciler.ApplyCurrent(ctx, r.APIReader, testClient, apply)
 	var duplicate sandboxes.ErrDuplicateMSISDN
 	if !errors.As(err, &duplicate) {
 		return state, err
@@ -75,17 +75,17 @@ func (r *testClientReconciler) register(
 	case exists:
 		return state, err
 	}
-	if err := r.database.DeleteTestClient(ctx, duplicate.HolderUID); err != nil {
+	if err := r.Database.DeleteTestClient(ctx, duplicate.HolderUID); err != nil {
 		return state, err
 	}
-	return reconciler.ApplyCurrent(ctx, r.apiReader, testClient, apply)
+	return reconciler.ApplyCurrent(ctx, r.APIReader, testClient, apply)
 }
 
 // exists reports whether the TestClient that holds a number still exists. A SIM may outlive its TestClient for a moment.
 // Before exists returns false, it asks the API server, because the cache may be stale.
-func (r *testClientReconciler) exists(ctx context.Context, namespace string, holder sandboxes.ErrDuplicateMSISDN) (bool, error) {
+func (r *Reconciler) exists(ctx context.Context, namespace string, holder sandboxes.ErrDuplicateMSISDN) (bool, error) {
 	key := client.ObjectKey{Namespace: namespace, Name: holder.Holder}
-	for _, reader := range []client.Reader{r.Client, r.apiReader} {
+	for _, reader := range []client.Reader{r.Client, r.APIReader} {
 		found := &v1alpha1.TestClient{}
 		err := reader.Get(ctx, key, found)
 		switch {
@@ -126,11 +126,11 @@ func registrationFailure(testClient *v1alpha1.TestClient, err error) error {
 	}
 }
 
-// testClientConfig converts a TestClient's spec to the configuration of a SIM. It returns a stalling error if neither
+// SIMConfig converts a TestClient's spec to the configuration of a SIM. It returns a stalling error if neither
 // the spec nor the number determines the operator or the country.
-func testClientConfig(testClient *v1alpha1.TestClient) (sandboxes.TestClientConfig, error) {
+func SIMConfig(testClient *v1alpha1.TestClient) (sandboxes.TestClientConfig, error) {
 	spec := testClient.Spec
-	operator, country, err := market(spec)
+	operator, country, err := Market(spec)
 	if err != nil {
 		return sandboxes.TestClientConfig{}, err
 	}
@@ -151,8 +151,8 @@ func testClientConfig(testClient *v1alpha1.TestClient) (sandboxes.TestClientConf
 	}, nil
 }
 
-// market returns the operator and the country of a SIM, from the spec or else from the number.
-func market(spec v1alpha1.TestClientSpec) (payments.Operator, payments.Country, error) {
+// Market returns the operator and the country of a SIM, from the spec or else from the number.
+func Market(spec v1alpha1.TestClientSpec) (payments.Operator, payments.Country, error) {
 	operator, country := payments.Operator(spec.Operator), payments.Country(spec.Country)
 	byPrefix, byCallingCode, _ := operators.Detect(spec.MSISDN)
 	if operator == "" {

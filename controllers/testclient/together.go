@@ -1,4 +1,4 @@
-package controllers
+package testclient
 
 import (
 	"context"
@@ -12,15 +12,15 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// waitingFor returns the TestClients that wait for a new sandbox, and their SIMs. The SIMs are registered together with
+// WaitingFor returns the TestClients that wait for a new sandbox, and their SIMs. The SIMs are registered together with
 // the sandbox, so that its first status counts them. It leaves out the TestClients that would not become ready: their own
 // reconciliation reports why. The TestClients belong to the cache, so callers must not change them.
-func (r *testClientReconciler) waitingFor(
+func (r *Reconciler) WaitingFor(
 	ctx context.Context, sandbox *v1alpha1.SandboxEnvironment,
 ) (waiting []*v1alpha1.TestClient, sims []sandboxes.TestClientConfig) {
 	var list v1alpha1.TestClientList
-	named := client.MatchingFields{testClientBySandbox: sandbox.Name}
-	err := r.cache.List(ctx, &list, client.InNamespace(sandbox.Namespace), named, client.UnsafeDisableDeepCopy)
+	named := client.MatchingFields{bySandbox: sandbox.Name}
+	err := r.Cache.List(ctx, &list, client.InNamespace(sandbox.Namespace), named, client.UnsafeDisableDeepCopy)
 	if err != nil { // only when the cache stops
 		return nil, nil
 	}
@@ -28,7 +28,7 @@ func (r *testClientReconciler) waitingFor(
 	numbers := map[string]bool{}
 	for i := range list.Items {
 		testClient := &list.Items[i]
-		sim, err := testClientConfig(testClient)
+		sim, err := SIMConfig(testClient)
 		if err != nil || !testClient.DeletionTimestamp.IsZero() || numbers[sim.MSISDN] || r.checkLimit(ctx, testClient) != nil {
 			continue
 		}
@@ -38,16 +38,16 @@ func (r *testClientReconciler) waitingFor(
 	return waiting, sims
 }
 
-// deleteGone deletes the SIMs of those TestClients that were deleted while their sandbox was applied. Their delete event
+// DeleteGone deletes the SIMs of those TestClients that were deleted while their sandbox was applied. Their delete event
 // may have come before their SIM was there.
-func (r *testClientReconciler) deleteGone(ctx context.Context, registered []*v1alpha1.TestClient) {
+func (r *Reconciler) DeleteGone(ctx context.Context, registered []*v1alpha1.TestClient) {
 	for _, testClient := range registered {
 		present := &v1alpha1.TestClient{}
-		err := r.cache.Get(ctx, client.ObjectKeyFromObject(testClient), present)
+		err := r.Cache.Get(ctx, client.ObjectKeyFromObject(testClient), present)
 		if err == nil && present.UID == testClient.UID && present.DeletionTimestamp.IsZero() {
 			continue
 		}
 		r.deleted.Add(testClient)
-		r.liveStatus.Enqueue(ctx, resync.OfTestClient(testClient))
+		r.LiveStatus.Enqueue(ctx, resync.OfTestClient(testClient))
 	}
 }

@@ -1,4 +1,4 @@
-package controllers
+package testclient
 
 import (
 	"k8s.io/client-go/tools/events"
@@ -11,35 +11,35 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// testClientReconciler writes a TestClient to the SIM registry of the database.
-type testClientReconciler struct {
+// Reconciler writes a TestClient to the SIM registry of the database.
+type Reconciler struct {
 	client.Client
-	apiReader  client.Reader // reads from the API server, if the cache may be stale
-	cache      client.Reader // reads from the cache, and does not wait for the controller's own writes
-	limit      *reconciler.ResourceLimit
-	database   reconciler.Database
-	gate       reconciler.DatabaseGate
-	liveStatus *resync.LiveStatus // reconciles a sandbox when its number of TestClients changes
-	clock      clock.PassiveClock
-	recorder   events.EventRecorder
-	pace       reconciler.Pace
+	APIReader  client.Reader // reads from the API server, if the cache may be stale
+	Cache      client.Reader // reads from the cache, and does not wait for the controller's own writes
+	Limit      *reconciler.ResourceLimit
+	Database   reconciler.Database
+	Gate       reconciler.DatabaseGate
+	LiveStatus *resync.LiveStatus // reconciles a sandbox when its number of TestClients changes
+	Clock      clock.PassiveClock
+	Recorder   events.EventRecorder
+	Pace       reconciler.Pace
 	deleted    reconciler.DeletedResources[*v1alpha1.TestClient]
 }
 
-// testClientObservation is the result of a reconciliation.
-type testClientObservation struct {
+// Observation is the result of a reconciliation.
+type Observation struct {
 	config       sandboxes.TestClientConfig
 	state        *sandboxes.TestClientState // nil: not read
 	unregistered bool                       // whether the SIM registry of no sandbox has the SIM
 	unused       string                     // a sentence about a market that the sandbox does not have; may be empty
-	err          error
+	Err          error
 }
 
 // Indexes of TestClients. The first has the name of the CRD's selectable field, so that the same selector works with
 // the cache and the API server.
 const (
-	testClientBySandbox = "spec.sandboxRef.name"
-	testClientByNumber  = "cauri.dev/sandbox-msisdn"
+	bySandbox = "spec.sandboxRef.name"
+	byNumber  = "cauri.dev/sandbox-msisdn"
 )
 
 // sandboxOf returns the key of the sandbox that a TestClient belongs to.

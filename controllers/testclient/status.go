@@ -1,4 +1,4 @@
-package controllers
+package testclient
 
 import (
 	"time"
@@ -7,12 +7,12 @@ import (
 	"github.com/cauri-dev/cauri/controllers/reconciler"
 )
 
-// testClientStatus computes the status from the result of a reconciliation. If the balance was not read, the status
+// Status computes the status from the result of a reconciliation. If the balance was not read, the status
 // keeps the former balance. If the SIM is not registered, the status has no balance.
-func testClientStatus(testClient *v1alpha1.TestClient, seen testClientObservation, now time.Time) v1alpha1.TestClientStatus {
+func Status(testClient *v1alpha1.TestClient, seen Observation, now time.Time) v1alpha1.TestClientStatus {
 	status := *testClient.Status.DeepCopy()
 	status.ObservedGeneration = testClient.Generation
-	status.Conditions = reconciler.Progress{Err: seen.err, Unused: seen.unused}.Conditions(status.Conditions, testClient.Generation, now)
+	status.Conditions = reconciler.Progress{Err: seen.Err, Unused: seen.unused}.Conditions(status.Conditions, testClient.Generation, now)
 	if seen.config.UID != "" {
 		currency, _ := seen.config.Country.Currency()
 		status.Operator = v1alpha1.Operator(seen.config.Operator)

@@ -1,4 +1,4 @@
-package controllers
+package testclient
 
 import (
 	"context"
@@ -18,13 +18,13 @@ import (
 	"github.com/cauri-dev/cauri/controllers/reconciler"
 )
 
-// watch registers the controller of TestClients. It watches the TestClients, their sandboxes, deletions of TestClients
+// Watch registers the controller of TestClients. It watches the TestClients, their sandboxes, deletions of TestClients
 // with the same number, and changes of balances.
-func (r *testClientReconciler) watch(mgr ctrl.Manager, options controller.Options, changes source.Source) error {
+func (r *Reconciler) Watch(mgr ctrl.Manager, options controller.Options, changes source.Source) error {
 	ctx := context.Background() // IndexField does not block
 	indexes := map[string]client.IndexerFunc{
-		testClientBySandbox: func(obj client.Object) []string { return []string{obj.(*v1alpha1.TestClient).Spec.SandboxRef.Name} },
-		testClientByNumber:  func(obj client.Object) []string { return []string{numberKey(obj.(*v1alpha1.TestClient))} },
+		bySandbox: func(obj client.Object) []string { return []string{obj.(*v1alpha1.TestClient).Spec.SandboxRef.Name} },
+		byNumber:  func(obj client.Object) []string { return []string{numberKey(obj.(*v1alpha1.TestClient))} },
 	}
 	for field, index := range indexes {
 		if err := mgr.GetFieldIndexer().IndexField(ctx, &v1alpha1.TestClient{}, field, index); err != nil {
@@ -35,11 +35,11 @@ func (r *testClientReconciler) watch(mgr ctrl.Manager, options controller.Option
 		Named("testclient").
 		For(&v1alpha1.TestClient{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 		Watches(&v1alpha1.SandboxEnvironment{},
-			handler.EnqueueRequestsFromMapFunc(testClientsOf(mgr.GetCache())),
+			handler.EnqueueRequestsFromMapFunc(ofSandbox(mgr.GetCache())),
 			builder.WithPredicates(predicate.Funcs{UpdateFunc: reconciler.AvailabilityChanged})).
 		Watches(&v1alpha1.TestClient{}, handler.Funcs{DeleteFunc: r.deleted.Note}).
 		Watches(&v1alpha1.TestClient{}, handler.Funcs{DeleteFunc: enqueueSameNumber(mgr.GetCache())}).
-		Watches(&v1alpha1.TestClient{}, r.limit.OnDelete(testClientsOfSandbox(mgr.GetCache()))).
+		Watches(&v1alpha1.TestClient{}, r.Limit.OnDelete(testClientsOfSandbox(mgr.GetCache()))).
 		WatchesRawSource(changes).
 		WithOptions(options).
 		Complete(r)
@@ -50,10 +50,10 @@ func numberKey(testClient *v1alpha1.TestClient) string {
 	return testClient.Spec.SandboxRef.Name + " " + testClient.Spec.MSISDN
 }
 
-// testClientsOf returns the TestClients that name a sandbox.
-func testClientsOf(testClients client.Reader) handler.MapFunc {
+// ofSandbox returns the TestClients that name a sandbox.
+func ofSandbox(testClients client.Reader) handler.MapFunc {
 	return func(ctx context.Context, sandbox client.Object) []reconcile.Request {
-		return find(ctx, testClients, sandbox.GetNamespace(), client.MatchingFields{testClientBySandbox: sandbox.GetName()})
+		return find(ctx, testClients, sandbox.GetNamespace(), client.MatchingFields{bySandbox: sandbox.GetName()})
 	}
 }
 
@@ -64,7 +64,7 @@ func enqueueSameNumber(
 ) func(context.Context, event.DeleteEvent, workqueue.TypedRateLimitingInterface[reconcile.Request]) {
 	return func(ctx context.Context, e event.DeleteEvent, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) {
 		deleted := e.Object.(*v1alpha1.TestClient)
-		for _, request := range find(ctx, testClients, deleted.Namespace, client.MatchingFields{testClientByNumber: numberKey(deleted)}) {
+		for _, request := range find(ctx, testClients, deleted.Namespace, client.MatchingFields{byNumber: numberKey(deleted)}) {
 			queue.Add(request)
 		}
 	}
