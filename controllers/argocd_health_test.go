@@ -16,6 +16,7 @@ import (
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
 	"github.com/cauri-dev/cauri/controllers/reconciler"
+	"github.com/cauri-dev/cauri/controllers/sandboxenvironment"
 	"github.com/cauri-dev/cauri/controllers/testclient"
 	"github.com/cauri-dev/cauri/server/expectations"
 	"github.com/cauri-dev/cauri/server/sandboxes"
@@ -84,24 +85,24 @@ func sandboxesInEveryCondition() (all []*v1alpha1.SandboxEnvironment) {
 			{State: webhooks.EndpointPaused},
 		} {
 			for _, failures := range [][]sandboxes.SweepFailure{nil, {{Sweep: "settlement", Error: "out of range"}}} {
-				for _, problem := range []*operatorProblem{nil, {reason: "OperatorSecretNotFound", message: "Create the Secret."}} {
+				for _, problem := range []*sandboxenvironment.OperatorProblem{nil, {Reason: "OperatorSecretNotFound", Message: "Create the Secret."}} {
 					sandbox := &v1alpha1.SandboxEnvironment{}
 					sandbox.Generation = 2
 					sandbox.Spec.Suspend = result.Suspended
-					observed := sandboxObservation{progress: result, operatorProblem: problem}
+					observed := sandboxenvironment.Observation{Progress: result, OperatorProblem: problem}
 					if problem != nil {
-						observed.config.Operators = make([]sandboxes.OperatorAccess, 1)
+						observed.Config.Operators = make([]sandboxes.OperatorAccess, 1)
 					}
 					if result.Done > 1 || result.Err == nil {
-						observed.state = &sandboxes.SandboxState{Failures: failures}
+						observed.State = &sandboxes.SandboxState{Failures: failures}
 					}
 					if endpoint != nil {
 						sandbox.Spec.Webhook = &v1alpha1.Webhook{}
-						if observed.state != nil {
-							observed.state.Endpoint = *endpoint
+						if observed.State != nil {
+							observed.State.Endpoint = *endpoint
 						}
 					}
-					sandbox.Status = sandboxStatus(sandbox, observed, "http://here", now)
+					sandbox.Status = sandboxenvironment.Status(sandbox, observed, "http://here", now)
 					edited, deleted := sandbox.DeepCopy(), sandbox.DeepCopy()
 					edited.Generation++
 					deleted.DeletionTimestamp = new(metav1.NewTime(now))
@@ -118,10 +119,10 @@ func sandboxesInEveryCondition() (all []*v1alpha1.SandboxEnvironment) {
 // resultsOfSteps are all results of a reconciliation.
 func resultsOfSteps() (results []reconciler.Progress) {
 	for _, suspended := range []bool{false, true} {
-		results = append(results, reconciler.Progress{Steps: sandboxSteps, Done: len(sandboxSteps), Suspended: suspended})
-		for done := range sandboxSteps {
+		results = append(results, reconciler.Progress{Steps: sandboxenvironment.Steps, Done: len(sandboxenvironment.Steps), Suspended: suspended})
+		for done := range sandboxenvironment.Steps {
 			for _, err := range errorsOfSteps {
-				results = append(results, reconciler.Progress{Steps: sandboxSteps, Done: done, Err: err, Suspended: suspended})
+				results = append(results, reconciler.Progress{Steps: sandboxenvironment.Steps, Done: done, Err: err, Suspended: suspended})
 			}
 		}
 	}
@@ -153,11 +154,11 @@ func TestArgoCDSaysWhatTheSandboxLacks(t *testing.T) {
 	t.Parallel()
 	sandbox := &v1alpha1.SandboxEnvironment{Spec: v1alpha1.SandboxEnvironmentSpec{Webhook: &v1alpha1.Webhook{}}}
 	sandbox.Generation = 1
-	sandbox.Status = sandboxStatus(sandbox, sandboxObservation{
-		progress:        reconciler.Progress{Steps: sandboxSteps, Done: len(sandboxSteps)},
-		config:          sandboxes.Config{Operators: make([]sandboxes.OperatorAccess, 1)},
-		state:           &sandboxes.SandboxState{Endpoint: *failingEndpoint()},
-		operatorProblem: &operatorProblem{reason: "OperatorSecretNotFound", message: "Create the Secret."},
+	sandbox.Status = sandboxenvironment.Status(sandbox, sandboxenvironment.Observation{
+		Progress:        reconciler.Progress{Steps: sandboxenvironment.Steps, Done: len(sandboxenvironment.Steps)},
+		Config:          sandboxes.Config{Operators: make([]sandboxes.OperatorAccess, 1)},
+		State:           &sandboxes.SandboxState{Endpoint: *failingEndpoint()},
+		OperatorProblem: &sandboxenvironment.OperatorProblem{Reason: "OperatorSecretNotFound", Message: "Create the Secret."},
 	}, "http://here", time.Now())
 	health, err := readCustomizations(t).Health(toUnstructured(t, sandbox))
 	want := "Everything in the spec is applied. OperatorCredentialsReady: Create the Secret. WebhookReady: An event of the last 24 hours is " +

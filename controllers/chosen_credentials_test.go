@@ -6,6 +6,7 @@ import (
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
 	"github.com/cauri-dev/cauri/controllers"
+	"github.com/cauri-dev/cauri/controllers/sandboxenvironment"
 )
 
 // A signing secret for all sandboxes is as one that each of them names, and one that a sandbox names comes first.
@@ -36,14 +37,14 @@ func TestCheckedCredentials(t *testing.T) {
 		"cauri_sk_test_" + strings.Repeat("-", 32): false,
 		"cauri_sk_live_" + strings.Repeat("a", 32): false,
 	} {
-		if err := controllers.CheckAPIKey(text); (err == nil) != valid {
+		if err := sandboxenvironment.CheckAPIKey(text); (err == nil) != valid {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
-	if err := controllers.CheckSigningSecret("sixteen letters!"); err != nil {
+	if err := sandboxenvironment.CheckSigningSecret("sixteen letters!"); err != nil {
 		t.Error(err)
 	}
-	if err := controllers.CheckSigningSecret("too short"); err == nil || strings.Contains(err.Error(), "too short") {
+	if err := sandboxenvironment.CheckSigningSecret("too short"); err == nil || strings.Contains(err.Error(), "too short") {
 		t.Errorf("a short one: %v", err)
 	}
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // An address that no installation ever sends to is refused when the resource is applied. The schema and the guard of the
-// workers agree on each of these hosts. A baseURL of an operator is told by a condition: the rule is too costly there.
+// workers agree on each of these hosts. A BaseURL of an operator is told by a condition: the rule is too costly there.
 func TestAddressesThatNothingIsSentTo(t *testing.T) {
 	const nothing = "nothing is ever sent to this address: it is link-local, of a metadata service, of no single receiver, or written in a form " +
 		"that programs read differently; write the name of a host, or its address as four decimal numbers"

@@ -25,6 +25,7 @@ import (
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
 	"github.com/cauri-dev/cauri/controllers/reconciler"
 	"github.com/cauri-dev/cauri/controllers/resync"
+	"github.com/cauri-dev/cauri/controllers/sandboxenvironment"
 	"github.com/cauri-dev/cauri/controllers/testclient"
 	"github.com/cauri-dev/cauri/server/egress"
 	"github.com/cauri-dev/cauri/server/telemetry"
@@ -102,7 +103,7 @@ var Scheme = func() *runtime.Scheme {
 // ManagerOptions returns the options of a manager for the controllers. The cache has only the controller's Secrets.
 // Reads from the cache see the controller's own earlier writes.
 func ManagerOptions(namespaces ...string) ctrl.Options {
-	own := cache.ByObject{Label: labels.SelectorFromSet(labels.Set{managedByLabel: managedByCauri})}
+	own := cache.ByObject{Label: labels.SelectorFromSet(labels.Set{sandboxenvironment.ManagedByLabel: sandboxenvironment.ManagedByCauri})}
 	return ctrl.Options{
 		Scheme: Scheme,
 		Cache: cache.Options{
@@ -181,26 +182,26 @@ func SetupWithManager(mgr ctrl.Manager, options Options) (healthz.Checker, error
 		Recorder:   mgr.GetEventRecorder("cauri-controller"),
 		Pace:       pace,
 	}
-	sandboxes := &sandboxReconciler{
+	sandboxes := &sandboxenvironment.Reconciler{
 		Client:         mgr.GetClient(),
-		apiReader:      mgr.GetAPIReader(),
-		cache:          mgr.GetCache(),
-		limit:          reconciler.NewResourceLimit(options.MaxSandboxes),
-		maxTestClients: options.MaxTestClients,
-		testClients:    testClients,
-		gate:           gate,
-		writes:         live,
-		database:       options.Database,
-		baseURL:        options.BaseURL,
-		random:         options.Random,
-		signingSecret:  options.SigningSecret,
-		callbackHosts:  options.CallbackHosts,
-		guard:          options.Guard,
-		clock:          options.Clock,
-		recorder:       mgr.GetEventRecorder("cauri-controller"),
-		pace:           pace,
+		APIReader:      mgr.GetAPIReader(),
+		Cache:          mgr.GetCache(),
+		Limit:          reconciler.NewResourceLimit(options.MaxSandboxes),
+		MaxTestClients: options.MaxTestClients,
+		TestClients:    testClients,
+		Gate:           gate,
+		Writes:         live,
+		Database:       options.Database,
+		BaseURL:        options.BaseURL,
+		Random:         options.Random,
+		SigningSecret:  options.SigningSecret,
+		CallbackHosts:  options.CallbackHosts,
+		Guard:          options.Guard,
+		Clock:          options.Clock,
+		Recorder:       mgr.GetEventRecorder("cauri-controller"),
+		Pace:           pace,
 	}
-	if err := sandboxes.watch(mgr, controllerOptions(options), secretNames, live.Sandboxes()); err != nil {
+	if err := sandboxes.Watch(mgr, controllerOptions(options), secretNames, live.Sandboxes()); err != nil {
 		return nil, fmt.Errorf("setting up the controller of SandboxEnvironments: %w", err)
 	}
 	if err := testClients.Watch(mgr, controllerOptions(options), live.TestClients()); err != nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/cauri-dev/cauri/cmd/cauri/cli"
-	"github.com/cauri-dev/cauri/controllers"
 	"github.com/cauri-dev/cauri/controllers/localapi"
+	"github.com/cauri-dev/cauri/controllers/sandboxenvironment"
 	"github.com/cauri-dev/cauri/server/egress"
 	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/httpserver"
@@ -48,12 +48,12 @@ type devOptions struct {
 func (o devOptions) check() error {
 	var problems []error
 	if o.key != "" {
-		if err := controllers.CheckAPIKey(o.key); err != nil {
+		if err := sandboxenvironment.CheckAPIKey(o.key); err != nil {
 			problems = append(problems, fmt.Errorf("--key (CAURI_API_KEY): %w", err))
 		}
 	}
 	if o.webhookSecret != "" {
-		if err := controllers.CheckSigningSecret(o.webhookSecret); err != nil {
+		if err := sandboxenvironment.CheckSigningSecret(o.webhookSecret); err != nil {
 			problems = append(problems, fmt.Errorf("--webhook-secret (CAURI_WEBHOOK_SECRET): %w", err))
 		}
 	}

@@ -18,7 +18,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
-	"github.com/cauri-dev/cauri/controllers"
+	"github.com/cauri-dev/cauri/controllers/sandboxenvironment"
 )
 
 // Options are the settings of an [API].
@@ -43,7 +43,7 @@ func New(ctx context.Context, options Options) (*API, error) {
 		options.State = forgetful{}
 	}
 	if options.APIKey != "" {
-		if err := controllers.CheckAPIKey(options.APIKey); err != nil {
+		if err := sandboxenvironment.CheckAPIKey(options.APIKey); err != nil {
 			return nil, err
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
-	"github.com/cauri-dev/cauri/controllers"
+	"github.com/cauri-dev/cauri/controllers/sandboxenvironment"
 )
 
 // giveKey writes the API key of the options to the credentials Secret of a sandbox, before the sandbox is created. The
@@ -29,7 +29,7 @@ func (a *API) giveKey(ctx context.Context, w wantedObject) error {
 		sandbox.UID = types.UID(uuid.NewString())
 		w.object.SetUID(sandbox.UID)
 	}
-	secret := controllers.NewCredentialsSecret(&sandbox, a.apiKey)
+	secret := sandboxenvironment.NewCredentialsSecret(&sandbox, a.apiKey)
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(secret)
 	if err != nil {
 		return err

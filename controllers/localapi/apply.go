@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
-	"github.com/cauri-dev/cauri/controllers"
+	"github.com/cauri-dev/cauri/controllers/sandboxenvironment"
 )
 
 // Change is the action of [API.Apply] on a resource.
@@ -168,5 +168,5 @@ func (a *API) deleteOthers(ctx context.Context, wanted []wantedObject) (changes 
 
 func isExpired(obj *unstructured.Unstructured) bool {
 	var sandbox v1alpha1.SandboxEnvironment
-	return obj.GetKind() == sandboxKind && fromUnstructured(obj, &sandbox) == nil && controllers.Expired(&sandbox, time.Now())
+	return obj.GetKind() == sandboxKind && fromUnstructured(obj, &sandbox) == nil && sandboxenvironment.Expired(&sandbox, time.Now())
 }

@@ -1,4 +1,4 @@
-package controllers
+package sandboxenvironment
 
 import (
 	"cmp"
@@ -15,21 +15,21 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// sandboxStatus computes the status from the result of a reconciliation. The fields of steps that were not reached keep
+// Status computes the status from the result of a reconciliation. The fields of steps that were not reached keep
 // their values.
-func sandboxStatus(
-	sandbox *v1alpha1.SandboxEnvironment, seen sandboxObservation, url string, now time.Time,
+func Status(
+	sandbox *v1alpha1.SandboxEnvironment, seen Observation, url string, now time.Time,
 ) v1alpha1.SandboxEnvironmentStatus {
 	status := *sandbox.Status.DeepCopy()
 	status.ObservedGeneration = sandbox.Generation
 	status.URL = url
 	status.ExpiresAt = reconciler.Seconds(expiry(sandbox))
-	status.Conditions = seen.progress.Conditions(status.Conditions, sandbox.Generation, now)
+	status.Conditions = seen.Progress.Conditions(status.Conditions, sandbox.Generation, now)
 	if seen.secretName != "" {
 		status.Binding = &v1alpha1.SecretReference{Name: seen.secretName}
 		status.ObservedKeyRotation = seen.keyRotation
 	}
-	if state := seen.state; state != nil {
+	if state := seen.State; state != nil {
 		status.OrganizationID = state.OrganizationID
 		status.Environments = environmentStatuses(state.Environments)
 		status.EnvironmentsSummary = environmentsSummary(state.Environments)
@@ -45,7 +45,7 @@ func sandboxStatus(
 		setWebhookCondition(&status.Conditions, sandbox.Spec.Webhook, state.Endpoint, sandbox.Generation, now)
 		setProcessingCondition(&status.Conditions, state.Failures, sandbox.Generation, now)
 		setLedgerCondition(&status.Conditions, state.Ledger, sandbox.Generation, now)
-		setOperatorCondition(&status.Conditions, len(seen.config.Operators) > 0, seen.operatorProblem, sandbox.Generation, now)
+		setOperatorCondition(&status.Conditions, len(seen.Config.Operators) > 0, seen.OperatorProblem, sandbox.Generation, now)
 	}
 	status.WebhookSummary = webhookSummary(sandbox.Spec.Webhook != nil, status.Conditions)
 	return status
@@ -59,7 +59,7 @@ func quotaStatus(quota *sandboxes.QuotaState) *v1alpha1.QuotaStatus {
 }
 
 // setOperatorCondition sets the condition that reports whether the operators' credentials of the spec are usable.
-func setOperatorCondition(conditions *[]metav1.Condition, named bool, problem *operatorProblem, generation int64, now time.Time) {
+func setOperatorCondition(conditions *[]metav1.Condition, named bool, problem *OperatorProblem, generation int64, now time.Time) {
 	condition := metav1.Condition{
 		Type: v1alpha1.ConditionOperatorCredentialsReady, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonReady,
 		Message:            "The Secrets that spec.stores names for operators exist and hold valid credentials.",
@@ -70,7 +70,7 @@ func setOperatorCondition(conditions *[]metav1.Condition, named bool, problem *o
 		return
 	}
 	if problem != nil {
-		condition.Status, condition.Reason, condition.Message = metav1.ConditionFalse, problem.reason, problem.message
+		condition.Status, condition.Reason, condition.Message = metav1.ConditionFalse, problem.Reason, problem.Message
 	}
 	meta.SetStatusCondition(conditions, condition)
 }

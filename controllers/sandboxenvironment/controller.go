@@ -1,4 +1,4 @@
-package controllers
+package sandboxenvironment
 
 import (
 	"context"
@@ -18,7 +18,7 @@ import (
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 
 // Reconcile reconciles one SandboxEnvironment.
-func (r *sandboxReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
+func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	sandbox := &v1alpha1.SandboxEnvironment{}
 	if err := r.Get(ctx, req.NamespacedName, sandbox); err != nil {
 		return ctrl.Result{}, client.IgnoreNotFound(err)
@@ -26,40 +26,40 @@ func (r *sandboxReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ct
 	if !sandbox.DeletionTimestamp.IsZero() {
 		return r.reconcileDeletion(ctx, sandbox)
 	}
-	if Expired(sandbox, r.clock.Now()) {
+	if Expired(sandbox, r.Clock.Now()) {
 		return r.expire(ctx, sandbox)
 	}
 	if err := reconciler.AddFinalizer(ctx, r.Client, sandbox, v1alpha1.SandboxFinalizer); err != nil {
-		return r.pace.Next(err)
+		return r.Pace.Next(err)
 	}
 	seen := r.reconcileSteps(ctx, sandbox)
 	return r.finish(ctx, sandbox, seen)
 }
 
 // reconcileSteps executes the steps in order, and stops at the first error.
-func (r *sandboxReconciler) reconcileSteps(ctx context.Context, sandbox *v1alpha1.SandboxEnvironment) sandboxObservation {
-	seen := sandboxObservation{progress: reconciler.Progress{Steps: sandboxSteps, Suspended: sandbox.Spec.Suspend}}
-	for _, step := range []func(context.Context, *v1alpha1.SandboxEnvironment, *sandboxObservation) error{
+func (r *Reconciler) reconcileSteps(ctx context.Context, sandbox *v1alpha1.SandboxEnvironment) Observation {
+	seen := Observation{Progress: reconciler.Progress{Steps: Steps, Suspended: sandbox.Spec.Suspend}}
+	for _, step := range []func(context.Context, *v1alpha1.SandboxEnvironment, *Observation) error{
 		r.reconcileSpec,
 		r.reconcileDatabase,
 		r.reconcileCredentials,
 	} {
-		if seen.progress.Err = step(ctx, sandbox, &seen); seen.progress.Err != nil {
+		if seen.Progress.Err = step(ctx, sandbox, &seen); seen.Progress.Err != nil {
 			break
 		}
-		seen.progress.Done++
+		seen.Progress.Done++
 	}
-	if state := seen.state; state != nil {
+	if state := seen.State; state != nil {
 		if state.Quota.Exceeded() {
-			seen.progress.Quota = state.Quota
+			seen.Progress.Quota = state.Quota
 		}
 		if state.Clock.StartWaits {
-			seen.progress.Start = sandbox.Spec.Clock.Start
+			seen.Progress.Start = sandbox.Spec.Clock.Start
 		}
 	}
-	if reconciler.ReasonOf(seen.progress.Err) == v1alpha1.ReasonDatabaseUnavailable {
+	if reconciler.ReasonOf(seen.Progress.Err) == v1alpha1.ReasonDatabaseUnavailable {
 		// If any step fails because the database is unavailable, DatabaseReady reports the error.
-		seen.progress.Done = slices.Index(sandboxSteps, v1alpha1.ConditionDatabaseReady)
+		seen.Progress.Done = slices.Index(Steps, v1alpha1.ConditionDatabaseReady)
 	}
 	return seen
 }

@@ -1,4 +1,4 @@
-package controllers
+package sandboxenvironment
 
 import (
 	"context"
@@ -35,8 +35,8 @@ const (
 
 // The labels of the controller's Secrets. The cache has only Secrets with the first label.
 const (
-	managedByLabel = "app.kubernetes.io/managed-by"
-	managedByCauri = "cauri"
+	ManagedByLabel = "app.kubernetes.io/managed-by"
+	ManagedByCauri = "cauri"
 	sandboxLabel   = "cauri.dev/sandbox"
 )
 
@@ -55,7 +55,7 @@ const fieldOwner = client.FieldOwner("cauri-controller")
 // ensureSecret creates or updates the credentials Secret and returns its credentials. If the cached Secret is correct,
 // it sends no request. Otherwise it reads the Secret from the API server before it decides what to write, because a
 // cached Secret may lack a new key. It does not read the Secret of a new sandbox: if there is one, the creation fails.
-func (r *sandboxReconciler) ensureSecret(
+func (r *Reconciler) ensureSecret(
 	ctx context.Context, sandbox *v1alpha1.SandboxEnvironment, inputs credentialInputs,
 ) (credentials, error) {
 	key := client.ObjectKey{Namespace: sandbox.Namespace, Name: sandbox.CredentialsSecretName()}
@@ -73,7 +73,7 @@ func (r *sandboxReconciler) ensureSecret(
 	if err != nil {
 		return credentials{}, secretFailure(key, err)
 	}
-	next, why, err := inputs.choose(current, r.random)
+	next, why, err := inputs.choose(current, r.Random)
 	if err != nil {
 		return credentials{}, secretFailure(key, err)
 	}
@@ -85,7 +85,7 @@ func (r *sandboxReconciler) ensureSecret(
 	if why == issueRotated || secretRotated {
 		// A stale spec would undo a rotation by another controller. The check must follow the read of the Secret: a
 		// rotation after the check changes the Secret, so that the write below fails with a conflict.
-		if err := reconciler.CheckSpecIsCurrent(ctx, r.apiReader, sandbox); err != nil {
+		if err := reconciler.CheckSpecIsCurrent(ctx, r.APIReader, sandbox); err != nil {
 			return credentials{}, err
 		}
 	}
@@ -101,7 +101,7 @@ func (r *sandboxReconciler) ensureSecret(
 
 // secretFromCache returns the credentials of the cached Secret. ok is false if the cached Secret is missing or not
 // correct, or if the database does not have its key.
-func (r *sandboxReconciler) secretFromCache(
+func (r *Reconciler) secretFromCache(
 	ctx context.Context, sandbox *v1alpha1.SandboxEnvironment, key client.ObjectKey, inputs credentialInputs,
 ) (next credentials, ok bool, err error) {
 	cached := &corev1.Secret{}
@@ -109,7 +109,7 @@ func (r *sandboxReconciler) secretFromCache(
 	if !found || !metav1.IsControlledBy(cached, sandbox) || !inputs.knows(string(cached.Data[secretKeyAPIKey])) {
 		return credentials{}, false, nil
 	}
-	next, why, err := inputs.choose(credentialsIn(cached), r.random)
+	next, why, err := inputs.choose(credentialsIn(cached), r.Random)
 	if err != nil {
 		return credentials{}, false, secretFailure(key, err)
 	}
@@ -143,11 +143,11 @@ func credentialsIn(secret *corev1.Secret) credentials {
 
 // readOwnSecret reads the credentials Secret from the API server. It returns nil if the Secret does not exist, and a
 // waiting error if the sandbox does not own it.
-func (r *sandboxReconciler) readOwnSecret(
+func (r *Reconciler) readOwnSecret(
 	ctx context.Context, sandbox *v1alpha1.SandboxEnvironment, key client.ObjectKey,
 ) (*corev1.Secret, error) {
 	secret := &corev1.Secret{}
-	err := r.apiReader.Get(ctx, key, secret)
+	err := r.APIReader.Get(ctx, key, secret)
 	switch {
 	case apierrors.IsNotFound(err):
 		return nil, nil
@@ -172,7 +172,7 @@ func secretOfAnother(secret *corev1.Secret) string {
 
 // currentCredentials returns the credentials in the credentials Secret. If the Secret does not exist, it returns those
 // in the Secret with the previous name, and moved=true.
-func (r *sandboxReconciler) currentCredentials(
+func (r *Reconciler) currentCredentials(
 	ctx context.Context, sandbox *v1alpha1.SandboxEnvironment, existing *corev1.Secret,
 ) (current credentials, moved bool, err error) {
 	if existing != nil {
@@ -182,7 +182,7 @@ func (r *sandboxReconciler) currentCredentials(
 		return credentials{}, false, nil
 	}
 	previous := &corev1.Secret{}
-	err = r.apiReader.Get(ctx, client.ObjectKey{Namespace: sandbox.Namespace, Name: sandbox.Status.Binding.Name}, previous)
+	err = r.APIReader.Get(ctx, client.ObjectKey{Namespace: sandbox.Namespace, Name: sandbox.Status.Binding.Name}, previous)
 	if err != nil || !metav1.IsControlledBy(previous, sandbox) {
 		return credentials{}, false, client.IgnoreNotFound(err)
 	}
@@ -192,7 +192,7 @@ func (r *sandboxReconciler) currentCredentials(
 // writeSecret writes the Secret. It fails with a conflict if the Secret has changed since it was read, so that of two
 // running controllers only one issues a key. It writes a new Secret with create, because apply would merge with a
 // Secret of the other controller.
-func (r *sandboxReconciler) writeSecret(
+func (r *Reconciler) writeSecret(
 	ctx context.Context,
 	sandbox *v1alpha1.SandboxEnvironment,
 	key client.ObjectKey,
@@ -278,7 +278,7 @@ func with[V any](m, changes map[string]V) map[string]V {
 }
 
 // deleteSecrets deletes the Secrets that the sandbox owns, except the Secret with the name keep.
-func (r *sandboxReconciler) deleteSecrets(ctx context.Context, sandbox *v1alpha1.SandboxEnvironment, keep string) error {
+func (r *Reconciler) deleteSecrets(ctx context.Context, sandbox *v1alpha1.SandboxEnvironment, keep string) error {
 	owned := &corev1.SecretList{}
 	if err := r.List(ctx, owned, client.InNamespace(sandbox.Namespace), client.MatchingLabels(secretLabels(sandbox))); err != nil {
 		return &reconciler.FailedError{Reason: v1alpha1.ReasonCredentialsError, Cause: fmt.Errorf("listing the sandbox's Secrets: %w", err)}
@@ -297,13 +297,13 @@ func (r *sandboxReconciler) deleteSecrets(ctx context.Context, sandbox *v1alpha1
 }
 
 // secretData returns the content of the credentials Secret.
-func (r *sandboxReconciler) secretData(sandbox *v1alpha1.SandboxEnvironment, organizationID string, c credentials) map[string][]byte {
+func (r *Reconciler) secretData(sandbox *v1alpha1.SandboxEnvironment, organizationID string, c credentials) map[string][]byte {
 	data := map[string][]byte{
 		secretKeyType:           []byte("cauri"),
 		secretKeyProvider:       []byte("cauri"),
 		secretKeyURI:            []byte(r.sandboxURL(sandbox)),
-		secretKeyHost:           []byte(r.baseURL.Hostname()),
-		secretKeyPort:           []byte(portOf(r.baseURL)),
+		secretKeyHost:           []byte(r.BaseURL.Hostname()),
+		secretKeyPort:           []byte(portOf(r.BaseURL)),
 		secretKeyAPIKey:         []byte(c.apiKey),
 		secretKeySigningSecret:  []byte(c.signingSecret),
 		secretKeyOrganizationID: []byte(organizationID),
@@ -328,7 +328,7 @@ func portOf(u *url.URL) string {
 }
 
 func secretLabels(sandbox *v1alpha1.SandboxEnvironment) map[string]string {
-	return map[string]string{managedByLabel: managedByCauri, sandboxLabel: sandbox.Name}
+	return map[string]string{ManagedByLabel: ManagedByCauri, sandboxLabel: sandbox.Name}
 }
 
 // secretAnnotations returns the annotations of a Secret with these credentials.
@@ -350,7 +350,7 @@ func toWrite(existing, wanted map[string]string) map[string]string {
 
 // isCorrect reports whether a Secret has the right type, labels, annotations and content. It ignores additional
 // entries.
-func (r *sandboxReconciler) isCorrect(
+func (r *Reconciler) isCorrect(
 	secret *corev1.Secret, sandbox *v1alpha1.SandboxEnvironment, inputs credentialInputs, next credentials,
 ) bool {
 	if secret.Type != secretType {

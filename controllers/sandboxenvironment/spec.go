@@ -1,4 +1,4 @@
-package controllers
+package sandboxenvironment
 
 import (
 	"cmp"
@@ -30,22 +30,22 @@ const (
 )
 
 // reconcileSpec converts the spec to the configuration for the database, and checks the limit of sandboxes.
-func (r *sandboxReconciler) reconcileSpec(ctx context.Context, sandbox *v1alpha1.SandboxEnvironment, seen *sandboxObservation) (err error) {
-	if seen.config, err = sandboxConfig(sandbox); err != nil {
+func (r *Reconciler) reconcileSpec(ctx context.Context, sandbox *v1alpha1.SandboxEnvironment, seen *Observation) (err error) {
+	if seen.Config, err = sandboxConfig(sandbox); err != nil {
 		return err
 	}
-	if seen.config.CallbackHosts == nil {
-		seen.config.CallbackHosts = r.callbackHosts
+	if seen.Config.CallbackHosts == nil {
+		seen.Config.CallbackHosts = r.CallbackHosts
 	}
-	if webhook := seen.config.Webhook; webhook != nil {
-		if refusal := webhooks.Refusal(r.guard, webhook.URL); refusal != nil {
+	if webhook := seen.Config.Webhook; webhook != nil {
+		if refusal := webhooks.Refusal(r.Guard, webhook.URL); refusal != nil {
 			webhook.Refusal = refusal.Error()
 		}
 	}
-	if seen.config.API.TestClients && r.maxTestClients > 0 {
-		seen.config.API.MaxTestClients = new(int64(r.maxTestClients))
+	if seen.Config.API.TestClients && r.MaxTestClients > 0 {
+		seen.Config.API.MaxTestClients = new(int64(r.MaxTestClients))
 	}
-	seen.progress.Unused = unused(sandbox, r.unusedCallbacks(sandbox, &seen.config))
+	seen.Progress.Unused = unused(sandbox, r.unusedCallbacks(sandbox, &seen.Config))
 	if _, err = duration("spec.ttl", sandbox.Spec.TTL, noTTL); err != nil {
 		return err
 	}
@@ -236,7 +236,7 @@ func unused(sandbox *v1alpha1.SandboxEnvironment, callbacks []string) string {
 }
 
 // unusedCallbacks names the URLs of callbacks to which nothing is ever sent.
-func (r *sandboxReconciler) unusedCallbacks(sandbox *v1alpha1.SandboxEnvironment, config *sandboxes.Config) (found []string) {
+func (r *Reconciler) unusedCallbacks(sandbox *v1alpha1.SandboxEnvironment, config *sandboxes.Config) (found []string) {
 	rules := operatorapi.CallbackRules{Hosts: config.CallbackHosts, Namespace: sandbox.Namespace}
 	if config.Webhook != nil {
 		rules.WebhookHost = config.Webhook.Host()
@@ -245,7 +245,7 @@ func (r *sandboxReconciler) unusedCallbacks(sandbox *v1alpha1.SandboxEnvironment
 		if e.CallbackURL == "" {
 			continue
 		}
-		guard := r.guard
+		guard := r.Guard
 		allowed, publicOnly := rules.Allow(e.CallbackURL)
 		guard.PublicOnly = publicOnly
 		if err := guard.CheckURL(e.CallbackURL); !allowed {

@@ -1,4 +1,4 @@
-package controllers
+package sandboxenvironment
 
 import (
 	"cmp"
@@ -18,16 +18,16 @@ import (
 
 // reconcileCredentials writes the credentials Secret, and then applies its content to the database. With this order, a
 // crash between the two neither loses a key nor issues a second one. Last, it deletes a Secret with the previous name.
-func (r *sandboxReconciler) reconcileCredentials(
-	ctx context.Context, sandbox *v1alpha1.SandboxEnvironment, seen *sandboxObservation,
+func (r *Reconciler) reconcileCredentials(
+	ctx context.Context, sandbox *v1alpha1.SandboxEnvironment, seen *Observation,
 ) error {
 	userSigningSecret, err := r.readUserSigningSecret(ctx, sandbox)
 	if err != nil {
 		return err
 	}
 	inputs := credentialInputs{
-		organizationID: seen.state.OrganizationID, keyRotation: sandbox.Spec.KeyRotation, grace: seen.keyRotationGrace,
-		userSigningSecret: cmp.Or(userSigningSecret, r.signingSecret),
+		organizationID: seen.State.OrganizationID, keyRotation: sandbox.Spec.KeyRotation, grace: seen.keyRotationGrace,
+		userSigningSecret: cmp.Or(userSigningSecret, r.SigningSecret),
 		unwritten:         !reconciler.IsObserved(sandbox.Status.ObservedGeneration),
 	}
 	if sandbox.Spec.Webhook != nil {
@@ -55,11 +55,11 @@ var errUnstable = errors.New("something else keeps changing it, or its copy in t
 //   - The key must be replaced, but the database did not have the present key yet. This round stores the present key.
 //   - The key belongs to another sandbox, because a user wrote it into the Secret. The next round replaces this key, so
 //     that it does not open the other sandbox.
-func (r *sandboxReconciler) syncCredentials(
+func (r *Reconciler) syncCredentials(
 	ctx context.Context, sandbox *v1alpha1.SandboxEnvironment, inputs credentialInputs,
 ) (current credentials, err error) {
 	for range syncRounds {
-		if inputs.inDatabase, err = r.database.StoredCredentials(ctx, string(sandbox.UID)); err != nil {
+		if inputs.inDatabase, err = r.Database.StoredCredentials(ctx, string(sandbox.UID)); err != nil {
 			return current, reconciler.DatabaseFailure(err)
 		}
 		current, err = r.ensureSecret(ctx, sandbox, inputs)
@@ -87,10 +87,10 @@ func (r *sandboxReconciler) syncCredentials(
 	return current, secretFailure(key, errUnstable)
 }
 
-func (r *sandboxReconciler) applyCredentials(
+func (r *Reconciler) applyCredentials(
 	ctx context.Context, sandbox *v1alpha1.SandboxEnvironment, inputs credentialInputs, current credentials,
 ) error {
-	return r.database.ApplyCredentials(ctx, string(sandbox.UID), sandboxes.Credentials{
+	return r.Database.ApplyCredentials(ctx, string(sandbox.UID), sandboxes.Credentials{
 		APIKeyHash:     sha256.Sum256([]byte(current.apiKey)),
 		KeyRotation:    current.keyRotation,
 		Replaces:       parseHash(current.keyReplaces),
@@ -104,13 +104,13 @@ func (r *sandboxReconciler) applyCredentials(
 
 // readUserSigningSecret returns the user's own signing secret; empty without a reference. It reads from the API server,
 // because the cache has only the controller's Secrets.
-func (r *sandboxReconciler) readUserSigningSecret(ctx context.Context, sandbox *v1alpha1.SandboxEnvironment) (string, error) {
+func (r *Reconciler) readUserSigningSecret(ctx context.Context, sandbox *v1alpha1.SandboxEnvironment) (string, error) {
 	if sandbox.Spec.Webhook == nil || sandbox.Spec.Webhook.SigningSecretRef == nil {
 		return "", nil
 	}
 	ref := *sandbox.Spec.Webhook.SigningSecretRef
 	secret := &corev1.Secret{}
-	err := r.apiReader.Get(ctx, client.ObjectKey{Namespace: sandbox.Namespace, Name: ref.Name}, secret)
+	err := r.APIReader.Get(ctx, client.ObjectKey{Namespace: sandbox.Namespace, Name: ref.Name}, secret)
 	switch {
 	case apierrors.IsNotFound(err):
 		return "", &reconciler.WaitingError{

@@ -1,4 +1,4 @@
-package controllers
+package sandboxenvironment
 
 import (
 	"fmt"
@@ -20,7 +20,7 @@ const (
 )
 
 // announceKey creates an event for a change of the API key.
-func (r *sandboxReconciler) announceKey(sandbox *v1alpha1.SandboxEnvironment, inputs credentialInputs, why keyIssue, moved bool) {
+func (r *Reconciler) announceKey(sandbox *v1alpha1.SandboxEnvironment, inputs credentialInputs, why keyIssue, moved bool) {
 	kind, reason, message := corev1.EventTypeNormal, "", ""
 	switch {
 	case why == issueFirst && inputs.rejectedKey != "":
@@ -39,12 +39,12 @@ func (r *sandboxReconciler) announceKey(sandbox *v1alpha1.SandboxEnvironment, in
 	default:
 		return
 	}
-	r.recorder.Eventf(sandbox, nil, kind, reason, reconciler.ActionIssueCredentials, message, sandbox.CredentialsSecretName())
+	r.Recorder.Eventf(sandbox, nil, kind, reason, reconciler.ActionIssueCredentials, message, sandbox.CredentialsSecretName())
 }
 
 // announceSigningSecret creates an event for a replaced signing secret.
-func (r *sandboxReconciler) announceSigningSecret(sandbox *v1alpha1.SandboxEnvironment) {
-	r.recorder.Eventf(sandbox, nil, corev1.EventTypeNormal, eventSigningSecretRotated, reconciler.ActionIssueCredentials,
+func (r *Reconciler) announceSigningSecret(sandbox *v1alpha1.SandboxEnvironment) {
+	r.Recorder.Eventf(sandbox, nil, corev1.EventTypeNormal, eventSigningSecretRotated, reconciler.ActionIssueCredentials,
 		"The Secret %s has a new signing secret. The previous one also signs for %.0f hours.",
 		sandbox.CredentialsSecretName(), sandboxes.SecretOverlap.Hours())
 }

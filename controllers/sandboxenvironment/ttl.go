@@ -1,4 +1,4 @@
-package controllers
+package sandboxenvironment
 
 import (
 	"context"
@@ -35,13 +35,13 @@ func Expired(sandbox *v1alpha1.SandboxEnvironment, now time.Time) bool {
 
 // expire deletes a sandbox whose ttl has ended. The deletion has the resourceVersion as precondition, in case the ttl
 // was changed.
-func (r *sandboxReconciler) expire(ctx context.Context, sandbox *v1alpha1.SandboxEnvironment) (ctrl.Result, error) {
+func (r *Reconciler) expire(ctx context.Context, sandbox *v1alpha1.SandboxEnvironment) (ctrl.Result, error) {
 	err := r.Delete(ctx, sandbox, client.Preconditions{UID: &sandbox.UID, ResourceVersion: &sandbox.ResourceVersion})
 	if client.IgnoreNotFound(err) != nil {
-		return r.pace.Next(fmt.Errorf("deleting the sandbox, whose ttl has ended: %w", err))
+		return r.Pace.Next(fmt.Errorf("deleting the sandbox, whose ttl has ended: %w", err))
 	}
 	if err == nil {
-		r.recorder.Eventf(sandbox, nil, corev1.EventTypeNormal, eventExpired, reconciler.ActionExpire,
+		r.Recorder.Eventf(sandbox, nil, corev1.EventTypeNormal, eventExpired, reconciler.ActionExpire,
 			"The ttl of %s has ended: the sandbox deletes itself.", sandbox.Spec.TTL)
 	}
 	return ctrl.Result{}, nil

@@ -1,14 +1,17 @@
-package controllers
+package sandboxenvironment
 
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"net/url"
 	"strings"
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/tools/events"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
@@ -35,10 +38,14 @@ func (d *restlessDatabase) ApplyCredentials(context.Context, string, sandboxes.C
 // Credentials that never come to rest are retried with backoff, not at the pace of a single conflict.
 func TestCredentialsThatKeepChangingAreRetriedWithBackoff(t *testing.T) {
 	database := &restlessDatabase{}
-	cluster := fake.NewClientBuilder().WithScheme(Scheme).Build()
-	r := &sandboxReconciler{
-		Client: cluster, apiReader: cluster, database: database, baseURL: &url.URL{Scheme: "http", Host: "cauri"}, random: rand.Reader,
-		recorder: events.NewFakeRecorder(10),
+	scheme := runtime.NewScheme()
+	if err := errors.Join(corev1.AddToScheme(scheme), v1alpha1.AddToScheme(scheme)); err != nil {
+		t.Fatal(err)
+	}
+	cluster := fake.NewClientBuilder().WithScheme(scheme).Build()
+	r := &Reconciler{
+		Client: cluster, APIReader: cluster, Database: database, BaseURL: &url.URL{Scheme: "http", Host: "cauri"}, Random: rand.Reader,
+		Recorder: events.NewFakeRecorder(10),
 	}
 	sandbox := &v1alpha1.SandboxEnvironment{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "checkout", UID: "the sandbox"}}
 

@@ -1,4 +1,4 @@
-package controllers
+package sandboxenvironment
 
 import (
 	"testing"
@@ -15,7 +15,7 @@ import (
 // A month that is over by this machine's clock, and not yet by that of the database, is not asked for without a pause.
 func TestRenewalIsAwaitedWithPauses(t *testing.T) {
 	t.Parallel()
-	r := &sandboxReconciler{clock: clocktesting.NewFakePassiveClock(now)}
+	r := &Reconciler{Clock: clocktesting.NewFakePassiveClock(now)}
 	for left, want := range map[time.Duration]time.Duration{-3 * time.Second: time.Second, 0: time.Second, time.Hour: time.Hour} {
 		state := &sandboxes.SandboxState{Quota: &sandboxes.QuotaState{Limit: 2, Used: 2, RenewsAt: now.Add(left)}}
 		got, err := r.wake(&v1alpha1.SandboxEnvironment{}, state, ctrl.Result{}, nil)

@@ -1,4 +1,4 @@
-package controllers
+package sandboxenvironment
 
 import (
 	"context"
@@ -20,21 +20,21 @@ func sandboxesOfNamespace(cache client.Reader) func(context.Context, client.Obje
 		}
 		all := make([]reconciler.Candidate, len(list.Items))
 		for i := range list.Items {
-			all[i] = sandboxCandidate(&list.Items[i])
+			all[i] = candidate(&list.Items[i])
 		}
 		return all, nil
 	}
 }
 
-func sandboxCandidate(sandbox *v1alpha1.SandboxEnvironment) reconciler.Candidate {
+func candidate(sandbox *v1alpha1.SandboxEnvironment) reconciler.Candidate {
 	return reconciler.Candidate{Object: sandbox, Accepted: sandbox.Status.OrganizationID != ""}
 }
 
 // checkLimit returns a stalling error for a sandbox beyond the limit of its namespace.
-func (r *sandboxReconciler) checkLimit(ctx context.Context, sandbox *v1alpha1.SandboxEnvironment) error {
-	accepted, err := r.limit.Accept(sandbox.Namespace, sandboxCandidate(sandbox), func() ([]reconciler.Candidate, error) {
-		return sandboxesOfNamespace(r.cache)(ctx, sandbox)
+func (r *Reconciler) checkLimit(ctx context.Context, sandbox *v1alpha1.SandboxEnvironment) error {
+	accepted, err := r.Limit.Accept(sandbox.Namespace, candidate(sandbox), func() ([]reconciler.Candidate, error) {
+		return sandboxesOfNamespace(r.Cache)(ctx, sandbox)
 	})
 	return reconciler.LimitError(accepted, err, "Cauri allows at most %d SandboxEnvironments in a namespace: delete one that you do not need, or ask "+
-		"your platform team for a higher --max-sandboxes-per-namespace. This one becomes ready by itself when there is room.", r.limit.Max)
+		"your platform team for a higher --max-sandboxes-per-namespace. This one becomes ready by itself when there is room.", r.Limit.Max)
 }

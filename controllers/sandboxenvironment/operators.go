@@ -1,4 +1,4 @@
-package controllers
+package sandboxenvironment
 
 import (
 	"cmp"
@@ -32,12 +32,12 @@ const maxOperatorCredential = 256
 // operatorAccess returns the URLs and credentials with which the stores reach operators, and the first problem with a
 // Secret of a store. err is an error of the API server. operatorAccess reads each Secret once from the API server,
 // because the cache has only the controller's Secrets.
-func (r *sandboxReconciler) operatorAccess(
+func (r *Reconciler) operatorAccess(
 	ctx context.Context, sandbox *v1alpha1.SandboxEnvironment,
-) (access []sandboxes.OperatorAccess, problem *operatorProblem, err error) {
+) (access []sandboxes.OperatorAccess, problem *OperatorProblem, err error) {
 	type found struct {
 		credentials *sandboxes.OperatorCredentials
-		problem     *operatorProblem
+		problem     *OperatorProblem
 	}
 	secrets := map[string]found{}
 	for _, s := range sandbox.Spec.Stores {
@@ -64,26 +64,26 @@ func (r *sandboxReconciler) operatorAccess(
 }
 
 // addressProblem returns why requests never reach an operator's API at a base URL; nil if they may.
-func (r *sandboxReconciler) addressProblem(baseURL string) *operatorProblem {
+func (r *Reconciler) addressProblem(baseURL string) *OperatorProblem {
 	if baseURL == "" {
 		return nil
 	}
-	err := r.guard.CheckURL(baseURL)
+	err := r.Guard.CheckURL(baseURL)
 	if err == nil {
 		return nil
 	}
-	return &operatorProblem{v1alpha1.ReasonOperatorAddressForbidden, fmt.Sprintf(
+	return &OperatorProblem{v1alpha1.ReasonOperatorAddressForbidden, fmt.Sprintf(
 		"No request is ever sent to the baseURL %s: %s. Write the name of a service that Cauri may reach.", baseURL, err)}
 }
 
-// readOperatorSecret returns the credentials in a Secret. It returns an operatorProblem if the Secret does not exist or
+// readOperatorSecret returns the credentials in a Secret. It returns an OperatorProblem if the Secret does not exist or
 // has no valid credentials.
-func (r *sandboxReconciler) readOperatorSecret(ctx context.Context, namespace, name string) (*sandboxes.OperatorCredentials, error) {
+func (r *Reconciler) readOperatorSecret(ctx context.Context, namespace, name string) (*sandboxes.OperatorCredentials, error) {
 	secret := &corev1.Secret{}
-	err := r.apiReader.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, secret)
+	err := r.APIReader.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, secret)
 	switch {
 	case apierrors.IsNotFound(err):
-		return nil, &operatorProblem{v1alpha1.ReasonOperatorSecretNotFound, fmt.Sprintf(
+		return nil, &OperatorProblem{v1alpha1.ReasonOperatorSecretNotFound, fmt.Sprintf(
 			"The Secret %q does not exist in this namespace: create it with the keys %s and %s.", name, secretKeyClientID, secretKeyClientSecret)}
 	case err != nil:
 		return nil, &reconciler.FailedError{
@@ -102,13 +102,13 @@ func operatorCredentials(secret *corev1.Secret) (*sandboxes.OperatorCredentials,
 			continue
 		}
 		if !ok {
-			return nil, &operatorProblem{
+			return nil, &OperatorProblem{
 				v1alpha1.ReasonOperatorSecretNotFound,
 				fmt.Sprintf("The Secret %q has no key %q: add it.", secret.Name, key),
 			}
 		}
 		if !isCredential(value) {
-			return nil, &operatorProblem{v1alpha1.ReasonOperatorSecretInvalid, fmt.Sprintf(
+			return nil, &OperatorProblem{v1alpha1.ReasonOperatorSecretInvalid, fmt.Sprintf(
 				"The Secret %q holds an invalid value: write 1 to %d printable characters, without a line break, to its key %q.",
 				secret.Name, maxOperatorCredential, key)}
 		}

@@ -1,4 +1,4 @@
-package controllers
+package sandboxenvironment
 
 import (
 	"strings"
@@ -45,7 +45,7 @@ func TestRenewalOfAQuota(t *testing.T) {
 // What people have to know is said at once, and the first of it is the reason.
 func TestReadyThatSaysMore(t *testing.T) {
 	p := reconciler.Progress{
-		Steps: sandboxSteps, Done: len(sandboxSteps), Suspended: true, Start: "2027-01-01T00:00:00Z", Unused: " Not used: x.",
+		Steps: Steps, Done: len(Steps), Suspended: true, Start: "2027-01-01T00:00:00Z", Unused: " Not used: x.",
 		Quota: &sandboxes.QuotaState{Limit: 2, Used: 2, RenewsAt: now},
 	}
 	ready := meta.FindStatusCondition(p.Conditions(nil, 1, now), v1alpha1.ConditionReady)
@@ -93,26 +93,26 @@ func TestSandboxStatus(t *testing.T) {
 	}
 	for name, test := range map[string]struct {
 		before v1alpha1.SandboxEnvironmentStatus
-		seen   sandboxObservation
+		seen   Observation
 		want   v1alpha1.SandboxEnvironmentStatus
 	}{
 		"everything is sorted and zeros are shown": {
-			seen: sandboxObservation{state: state, secretName: "a-credentials"},
+			seen: Observation{State: state, secretName: "a-credentials"},
 			want: later,
 		},
 		"what was not come to stays": {
 			before: full,
-			seen:   sandboxObservation{progress: reconciler.Progress{Steps: sandboxSteps, Err: &reconciler.WaitingError{Reason: "DatabaseUnavailable"}}},
+			seen:   Observation{Progress: reconciler.Progress{Steps: Steps, Err: &reconciler.WaitingError{Reason: "DatabaseUnavailable"}}},
 			want:   later,
 		},
 		"nothing is known yet": {
-			seen: sandboxObservation{progress: reconciler.Progress{Steps: sandboxSteps, Err: &reconciler.WaitingError{Reason: "DatabaseUnavailable"}}},
+			seen: Observation{Progress: reconciler.Progress{Steps: Steps, Err: &reconciler.WaitingError{Reason: "DatabaseUnavailable"}}},
 			want: v1alpha1.SandboxEnvironmentStatus{ObservedGeneration: 2, URL: "http://here", WebhookSummary: "-"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			sandbox := &v1alpha1.SandboxEnvironment{ObjectMeta: metav1.ObjectMeta{Generation: 2}, Status: test.before}
-			got := sandboxStatus(sandbox, test.seen, "http://here", now)
+			got := Status(sandbox, test.seen, "http://here", now)
 			if diff := cmp.Diff(test.want, got, cmpopts.IgnoreFields(v1alpha1.SandboxEnvironmentStatus{}, "Conditions")); diff != "" {
 				t.Error(diff)
 			}
@@ -147,7 +147,7 @@ func TestLedgerCondition(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			sandbox := &v1alpha1.SandboxEnvironment{ObjectMeta: metav1.ObjectMeta{Generation: 2}}
 			look := func(state sandboxes.LedgerState) v1alpha1.SandboxEnvironmentStatus {
-				return sandboxStatus(sandbox, sandboxObservation{state: &sandboxes.SandboxState{Ledger: state}}, "http://here", now)
+				return Status(sandbox, Observation{State: &sandboxes.SandboxState{Ledger: state}}, "http://here", now)
 			}
 			if before := look(sandboxes.LedgerState{}); meta.FindStatusCondition(before.Conditions, v1alpha1.ConditionLedgerBalanced) != nil {
 				t.Error("a ledger that was never verified has the condition")
@@ -171,7 +171,7 @@ func TestProcessingCondition(t *testing.T) {
 	failing := &sandboxes.SandboxState{Failures: []sandboxes.SweepFailure{{
 		Sweep: "settlement", Failures: 3, Since: now, RetryAt: now.Add(4 * time.Second), Error: "bigint out of range",
 	}}}
-	sandbox.Status = sandboxStatus(sandbox, sandboxObservation{state: failing}, "http://here", now)
+	sandbox.Status = Status(sandbox, Observation{State: failing}, "http://here", now)
 	condition := meta.FindStatusCondition(sandbox.Status.Conditions, v1alpha1.ConditionProcessingFailing)
 	if condition == nil || condition.Status != metav1.ConditionTrue || condition.Reason != v1alpha1.ReasonSweepFailing ||
 		condition.ObservedGeneration != 2 {
@@ -191,7 +191,7 @@ func TestProcessingCondition(t *testing.T) {
 			t.Errorf("no text says what the sweep %s does", sweep)
 		}
 	}
-	sandbox.Status = sandboxStatus(sandbox, sandboxObservation{state: &sandboxes.SandboxState{}}, "http://here", now)
+	sandbox.Status = Status(sandbox, Observation{State: &sandboxes.SandboxState{}}, "http://here", now)
 	if meta.FindStatusCondition(sandbox.Status.Conditions, v1alpha1.ConditionProcessingFailing) != nil {
 		t.Error("it stays when the workers can go on")
 	}

@@ -1,4 +1,4 @@
-package controllers
+package sandboxenvironment
 
 import (
 	"context"
@@ -12,46 +12,46 @@ import (
 
 // reconcileDatabase reads the operators' credentials from the Secrets that the spec names, and applies the
 // configuration to the database. It registers the TestClients of a new sandbox, too.
-func (r *sandboxReconciler) reconcileDatabase(
-	ctx context.Context, sandbox *v1alpha1.SandboxEnvironment, seen *sandboxObservation,
+func (r *Reconciler) reconcileDatabase(
+	ctx context.Context, sandbox *v1alpha1.SandboxEnvironment, seen *Observation,
 ) (err error) {
-	if err := r.gate.Check(ctx, resync.OfSandbox(sandbox)); err != nil {
+	if err := r.Gate.Check(ctx, resync.OfSandbox(sandbox)); err != nil {
 		return err
 	}
-	seen.config.Operators, seen.operatorProblem, err = r.operatorAccess(ctx, sandbox)
+	seen.Config.Operators, seen.OperatorProblem, err = r.operatorAccess(ctx, sandbox)
 	if err != nil {
 		return err
 	}
 	if sandbox.Status.OrganizationID == "" {
-		waiting, sims := r.testClients.WaitingFor(ctx, sandbox)
-		defer r.testClients.DeleteGone(ctx, waiting)
-		seen.config.TestClients = sims
+		waiting, sims := r.TestClients.WaitingFor(ctx, sandbox)
+		defer r.TestClients.DeleteGone(ctx, waiting)
+		seen.Config.TestClients = sims
 	}
-	state, err := r.apply(ctx, sandbox, &seen.config)
+	state, err := r.apply(ctx, sandbox, &seen.Config)
 	var taken sandboxes.ErrNameTaken
 	if errors.As(err, &taken) {
 		// In the database, a sandbox with another UID has this name. If this resource exists at the API server, the
 		// resource with the other UID was deleted, and the controller missed the deletion.
-		if err := reconciler.CheckSpecIsCurrent(ctx, r.apiReader, sandbox); err != nil {
+		if err := reconciler.CheckSpecIsCurrent(ctx, r.APIReader, sandbox); err != nil {
 			return err
 		}
-		seen.config.Replaces = taken.UID
-		if state, err = r.apply(ctx, sandbox, &seen.config); errors.As(err, &taken) {
+		seen.Config.Replaces = taken.UID
+		if state, err = r.apply(ctx, sandbox, &seen.Config); errors.As(err, &taken) {
 			return reconciler.ErrSpecChanged
 		}
 	}
 	if err != nil {
 		return reconciler.DatabaseFailure(err)
 	}
-	seen.state = &state
+	seen.State = &state
 	return nil
 }
 
-func (r *sandboxReconciler) apply(
+func (r *Reconciler) apply(
 	ctx context.Context, sandbox *v1alpha1.SandboxEnvironment, config *sandboxes.Config,
 ) (sandboxes.SandboxState, error) {
-	return reconciler.ApplyCurrent(ctx, r.apiReader, sandbox, func(rolledBack int64) (sandboxes.SandboxState, error) {
+	return reconciler.ApplyCurrent(ctx, r.APIReader, sandbox, func(rolledBack int64) (sandboxes.SandboxState, error) {
 		config.RolledBack = rolledBack
-		return r.database.ApplySandbox(ctx, *config)
+		return r.Database.ApplySandbox(ctx, *config)
 	})
 }

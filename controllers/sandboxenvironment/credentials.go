@@ -1,4 +1,4 @@
-package controllers
+package sandboxenvironment
 
 import (
 	"cmp"
@@ -23,8 +23,8 @@ import (
 //
 //  1. reconcileCredentials collects the inputs: the spec, the user's own signing secret, and what is in the database.
 //  2. credentialInputs.choose computes the next credentials from the current ones, without any I/O. This file has the rules.
-//  3. ensureSecret writes them to the Secret (sandboxenvironment_secret.go).
-//  4. applyCredentials writes them to the database (sandboxenvironment_credentials.go).
+//  3. ensureSecret writes them to the Secret (secret.go).
+//  4. applyCredentials writes them to the database (credentials_sync.go).
 //
 // syncCredentials repeats steps 2 to 4 if the Secret or the database changed during them, or if the database refused
 // the key.

@@ -1,4 +1,4 @@
-package controllers
+package sandboxenvironment
 
 import (
 	"context"
@@ -16,30 +16,30 @@ import (
 
 // sandboxURL returns the base URL of a sandbox's API. It does not escape namespace and name, because they are DNS
 // labels.
-func (r *sandboxReconciler) sandboxURL(sandbox *v1alpha1.SandboxEnvironment) string {
-	return r.baseURL.JoinPath("sandboxes", sandbox.Namespace, sandbox.Name).String()
+func (r *Reconciler) sandboxURL(sandbox *v1alpha1.SandboxEnvironment) string {
+	return r.BaseURL.JoinPath("sandboxes", sandbox.Namespace, sandbox.Name).String()
 }
 
 // finish writes the status if it changed, and returns when the sandbox is reconciled again.
-func (r *sandboxReconciler) finish(
-	ctx context.Context, sandbox *v1alpha1.SandboxEnvironment, seen sandboxObservation,
+func (r *Reconciler) finish(
+	ctx context.Context, sandbox *v1alpha1.SandboxEnvironment, seen Observation,
 ) (ctrl.Result, error) {
 	if reconciler.Interrupted(ctx) {
 		return ctrl.Result{}, fmt.Errorf("reconciling %s: %w", client.ObjectKeyFromObject(sandbox), context.Cause(ctx))
 	}
-	if errors.Is(seen.progress.Err, reconciler.ErrSpecChanged) {
-		return r.pace.Next(seen.progress.Err)
+	if errors.Is(seen.Progress.Err, reconciler.ErrSpecChanged) {
+		return r.Pace.Next(seen.Progress.Err)
 	}
 	before := sandbox.DeepCopy()
-	sandbox.Status = sandboxStatus(sandbox, seen, r.sandboxURL(sandbox), r.clock.Now())
-	if err := reconciler.PatchStatus(ctx, r.Client, r.writes, before, sandbox); err != nil {
-		return r.pace.Next(err)
+	sandbox.Status = Status(sandbox, seen, r.sandboxURL(sandbox), r.Clock.Now())
+	if err := reconciler.PatchStatus(ctx, r.Client, r.Writes, before, sandbox); err != nil {
+		return r.Pace.Next(err)
 	}
 	for _, kind := range announcedConditions {
-		reconciler.Announce(r.recorder, sandbox, kind, before.Status.Conditions, sandbox.Status.Conditions)
+		reconciler.Announce(r.Recorder, sandbox, kind, before.Status.Conditions, sandbox.Status.Conditions)
 	}
-	result, err := r.pace.Next(seen.progress.Err)
-	return r.wake(sandbox, seen.state, result, err)
+	result, err := r.Pace.Next(seen.Progress.Err)
+	return r.wake(sandbox, seen.State, result, err)
 }
 
 // announcedConditions are the conditions whose changes create events.
@@ -51,7 +51,7 @@ var announcedConditions = []string{
 
 // wake shortens result.RequeueAfter to the time until the sandbox expires, its quota renews, or its receiver is judged
 // otherwise because of the age of events.
-func (r *sandboxReconciler) wake(
+func (r *Reconciler) wake(
 	sandbox *v1alpha1.SandboxEnvironment, state *sandboxes.SandboxState, result ctrl.Result, err error,
 ) (ctrl.Result, error) {
 	if err != nil || !sandbox.DeletionTimestamp.IsZero() {
@@ -61,7 +61,7 @@ func (r *sandboxReconciler) wake(
 		if at == nil {
 			return
 		}
-		if left := max(at.Sub(r.clock.Now()), least); result.RequeueAfter == 0 || left < result.RequeueAfter {
+		if left := max(at.Sub(r.Clock.Now()), least); result.RequeueAfter == 0 || left < result.RequeueAfter {
 			result.RequeueAfter = left
 		}
 	}

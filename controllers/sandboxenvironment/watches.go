@@ -1,4 +1,4 @@
-package controllers
+package sandboxenvironment
 
 import (
 	"context"
@@ -21,9 +21,9 @@ import (
 // sandboxBySecret indexes sandboxes by the names of the Secrets that they read or write.
 const sandboxBySecret = "cauri.dev/secret"
 
-// watch registers the controller of sandboxes. It watches the sandboxes, their credentials Secrets, the other Secrets
+// Watch registers the controller of sandboxes. It watches the sandboxes, their credentials Secrets, the other Secrets
 // that they name, and changes of live values. secretNames is a cache of the metadata of all Secrets.
-func (r *sandboxReconciler) watch(mgr ctrl.Manager, options controller.Options, secretNames cache.Cache, changes source.Source) error {
+func (r *Reconciler) Watch(mgr ctrl.Manager, options controller.Options, secretNames cache.Cache, changes source.Source) error {
 	ctx := context.Background() // IndexField does not block
 	if err := mgr.GetFieldIndexer().IndexField(ctx, &v1alpha1.SandboxEnvironment{}, sandboxBySecret, secretNamesOf); err != nil {
 		return err
@@ -35,7 +35,7 @@ func (r *sandboxReconciler) watch(mgr ctrl.Manager, options controller.Options, 
 		For(&v1alpha1.SandboxEnvironment{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 		Owns(&corev1.Secret{}, builder.WithPredicates(r.checkedVersions.changedElsewhere())).
 		WatchesRawSource(source.Kind(secretNames, anySecret, handler.TypedEnqueueRequestsFromMapFunc(r.sandboxesUsing(mgr.GetCache())))).
-		Watches(&v1alpha1.SandboxEnvironment{}, r.limit.OnDelete(sandboxesOfNamespace(mgr.GetCache()))).
+		Watches(&v1alpha1.SandboxEnvironment{}, r.Limit.OnDelete(sandboxesOfNamespace(mgr.GetCache()))).
 		WatchesRawSource(changes).
 		WithOptions(options).
 		Complete(r)
@@ -58,7 +58,7 @@ func secretNamesOf(obj client.Object) []string {
 
 // sandboxesUsing returns a function that finds the sandboxes that read or write a Secret, except the sandbox that has
 // just written it.
-func (r *sandboxReconciler) sandboxesUsing(
+func (r *Reconciler) sandboxesUsing(
 	sandboxes client.Reader,
 ) func(context.Context, *metav1.PartialObjectMetadata) []reconcile.Request {
 	return func(ctx context.Context, secret *metav1.PartialObjectMetadata) []reconcile.Request {

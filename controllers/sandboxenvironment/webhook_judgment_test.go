@@ -1,4 +1,4 @@
-package controllers
+package sandboxenvironment
 
 import (
 	"strings"
@@ -39,11 +39,11 @@ func TestForbiddenURLIsToldAtOnce(t *testing.T) {
 	} {
 		sandbox := &v1alpha1.SandboxEnvironment{Spec: v1alpha1.SandboxEnvironmentSpec{Webhook: &v1alpha1.Webhook{URL: c.url}}}
 		sandbox.Status.OrganizationID = "org_1" // it is below the limit of sandboxes
-		var seen sandboxObservation
-		if err := (&sandboxReconciler{guard: c.guard, limit: &reconciler.ResourceLimit{}}).reconcileSpec(t.Context(), sandbox, &seen); err != nil {
+		var seen Observation
+		if err := (&Reconciler{Guard: c.guard, Limit: &reconciler.ResourceLimit{}}).reconcileSpec(t.Context(), sandbox, &seen); err != nil {
 			t.Fatal(err)
 		}
-		health, want := webhooks.EndpointHealth{Refusal: seen.config.Webhook.Refusal}, v1alpha1.ReasonNothingDelivered
+		health, want := webhooks.EndpointHealth{Refusal: seen.Config.Webhook.Refusal}, v1alpha1.ReasonNothingDelivered
 		if c.says != "" {
 			want = v1alpha1.ReasonAddressForbidden
 		}
@@ -51,8 +51,8 @@ func TestForbiddenURLIsToldAtOnce(t *testing.T) {
 			t.Errorf("%s: %s: %s", name, reason, message)
 		}
 	}
-	r := &sandboxReconciler{guard: cluster}
-	if p := r.addressProblem("http://localhost:8080/mtn"); p == nil || p.reason != v1alpha1.ReasonOperatorAddressForbidden {
+	r := &Reconciler{Guard: cluster}
+	if p := r.addressProblem("http://localhost:8080/mtn"); p == nil || p.Reason != v1alpha1.ReasonOperatorAddressForbidden {
 		t.Errorf("an operator's API at localhost: %v", p)
 	}
 	if p := r.addressProblem(""); p != nil {
@@ -97,7 +97,7 @@ func guards(t *testing.T) (cluster, machine egress.Guard) {
 func TestCountOfUnacknowledgedEventsDoesNotGetStale(t *testing.T) {
 	t.Parallel()
 	at := func(ago time.Duration) *time.Time { return new(now.Add(-ago)) }
-	r := &sandboxReconciler{clock: clocktesting.NewFakePassiveClock(now)}
+	r := &Reconciler{Clock: clocktesting.NewFakePassiveClock(now)}
 	for name, c := range map[string]struct {
 		oldest *time.Time
 		clock  sandboxes.ClockState
@@ -165,7 +165,7 @@ func TestCallbacksThatAreNeverSent(t *testing.T) {
 	} {
 		sandbox := &v1alpha1.SandboxEnvironment{}
 		sandbox.Spec.Environments = []v1alpha1.Environment{{CallbackURL: c.url}}
-		got := unused(sandbox, (&sandboxReconciler{guard: c.guard}).unusedCallbacks(sandbox, &sandboxes.Config{CallbackHosts: c.hosts}))
+		got := unused(sandbox, (&Reconciler{Guard: c.guard}).unusedCallbacks(sandbox, &sandboxes.Config{CallbackHosts: c.hosts}))
 		if (c.says == "") != (got == "") || !strings.Contains(got, c.says) {
 			t.Errorf("%s: %q", name, got)
 		}
