@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
+	"github.com/cauri-dev/cauri/controllers/expectation"
 	"github.com/cauri-dev/cauri/controllers/reconciler"
 	"github.com/cauri-dev/cauri/controllers/sandboxenvironment"
 	"github.com/cauri-dev/cauri/controllers/testclient"
@@ -255,17 +256,17 @@ func TestArgoCDHealthOfExpectations(t *testing.T) {
 	customizations := readCustomizations(t)
 	now := time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
 	seen := map[string]int{}
-	for _, seenNow := range []expectationObservation{
-		{err: &reconciler.WaitingError{Reason: v1alpha1.ReasonSandboxNotFound, Message: "It waits."}},
-		{state: &expectations.State{Verdict: expectations.Open, Reason: expectations.ReasonNotMet, Message: "A line."}},
-		{state: &expectations.State{Verdict: expectations.Met, Reason: expectations.ReasonMet, Message: "All lines are met."}},
-		failed(v1alpha1.ReasonSandboxReset, "It was reset."),
+	for _, seenNow := range []expectation.Observation{
+		{Err: &reconciler.WaitingError{Reason: v1alpha1.ReasonSandboxNotFound, Message: "It waits."}},
+		{State: &expectations.State{Verdict: expectations.Open, Reason: expectations.ReasonNotMet, Message: "A line."}},
+		{State: &expectations.State{Verdict: expectations.Met, Reason: expectations.ReasonMet, Message: "All lines are met."}},
+		expectation.Failed(v1alpha1.ReasonSandboxReset, "It was reset."),
 	} {
 		for _, observed := range []int64{1, 2} {
 			for _, deleted := range []*metav1.Time{nil, {Time: now}} {
 				e := &v1alpha1.Expectation{}
 				e.Generation, e.DeletionTimestamp = 2, deleted
-				e.Status = expectationStatus(e, seenNow, now)
+				e.Status = expectation.Status(e, seenNow, now)
 				e.Status.ObservedGeneration = observed
 				health, err := customizations.Health(toUnstructured(t, e))
 				if err != nil {

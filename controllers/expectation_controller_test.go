@@ -34,7 +34,7 @@ func (c *cluster) newExpectation(change ...func(*v1alpha1.Expectation)) *v1alpha
 	return expectation
 }
 
-// expectationConditions waits until an Expectation has exactly these conditions for its present spec. work runs before each look.
+// conditions waits until an Expectation has exactly these conditions for its present spec. work runs before each look.
 func (c *cluster) expectationConditions(e *v1alpha1.Expectation, work func(), want ...string) {
 	c.Helper()
 	c.until(func(ctx context.Context) string {

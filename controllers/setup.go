@@ -23,6 +23,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
+	"github.com/cauri-dev/cauri/controllers/expectation"
 	"github.com/cauri-dev/cauri/controllers/reconciler"
 	"github.com/cauri-dev/cauri/controllers/resync"
 	"github.com/cauri-dev/cauri/controllers/sandboxenvironment"
@@ -210,16 +211,16 @@ func SetupWithManager(mgr ctrl.Manager, options Options) (healthz.Checker, error
 	if err := addResync(mgr, options, live, testClients); err != nil {
 		return nil, err
 	}
-	expectations := &expectationReconciler{
+	expectations := &expectation.Reconciler{
 		Client:     mgr.GetClient(),
-		gate:       gate,
-		database:   options.Database,
-		liveStatus: live,
-		clock:      options.Clock,
-		recorder:   mgr.GetEventRecorder("cauri-controller"),
-		pace:       pace,
+		Gate:       gate,
+		Database:   options.Database,
+		LiveStatus: live,
+		Clock:      options.Clock,
+		Recorder:   mgr.GetEventRecorder("cauri-controller"),
+		Pace:       pace,
 	}
-	if err := expectations.watch(mgr, controllerOptions(options), live.Expectations()); err != nil {
+	if err := expectations.Watch(mgr, controllerOptions(options), live.Expectations()); err != nil {
 		return nil, fmt.Errorf("setting up the controller of Expectations: %w", err)
 	}
 	return readiness.check, nil

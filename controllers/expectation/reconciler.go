@@ -1,4 +1,4 @@
-package controllers
+package expectation
 
 import (
 	"context"
@@ -19,29 +19,29 @@ import (
 	"github.com/cauri-dev/cauri/controllers/resync"
 )
 
-// expectationReconciler hands an Expectation to the workers, which evaluate it, and shows their verdict.
-type expectationReconciler struct {
+// Reconciler hands an Expectation to the workers, which evaluate it, and shows their verdict.
+type Reconciler struct {
 	client.Client
-	database   reconciler.Database
-	gate       reconciler.DatabaseGate
-	liveStatus *resync.LiveStatus
-	clock      clock.PassiveClock
-	recorder   events.EventRecorder
-	pace       reconciler.Pace
+	Database   reconciler.Database
+	Gate       reconciler.DatabaseGate
+	LiveStatus *resync.LiveStatus
+	Clock      clock.PassiveClock
+	Recorder   events.EventRecorder
+	Pace       reconciler.Pace
 	deleted    reconciler.DeletedResources[*v1alpha1.Expectation]
 }
 
-// expectationBySandbox has the name of the selectable field: the same selector works for the cache and for the API
+// bySandbox has the name of the selectable field: the same selector works for the cache and for the API
 // server.
-const expectationBySandbox = "spec.sandboxRef.name"
+const bySandbox = "spec.sandboxRef.name"
 
-// watch reconciles Expectations when their spec changes, when their sandbox is created or deleted, or when a worker has
+// Watch reconciles Expectations when their spec changes, when their sandbox is created or deleted, or when a worker has
 // written results for them.
-func (r *expectationReconciler) watch(mgr ctrl.Manager, options controller.Options, changes source.Source) error {
+func (r *Reconciler) Watch(mgr ctrl.Manager, options controller.Options, changes source.Source) error {
 	ctx := context.Background() // indexes are registered at once
 	indexes := map[string]client.IndexerFunc{
-		expectationBySandbox: func(obj client.Object) []string { return []string{obj.(*v1alpha1.Expectation).Spec.SandboxRef.Name} },
-		resync.ByUID:         func(obj client.Object) []string { return []string{string(obj.GetUID())} },
+		bySandbox:    func(obj client.Object) []string { return []string{obj.(*v1alpha1.Expectation).Spec.SandboxRef.Name} },
+		resync.ByUID: func(obj client.Object) []string { return []string{string(obj.GetUID())} },
 	}
 	for field, index := range indexes {
 		if err := mgr.GetFieldIndexer().IndexField(ctx, &v1alpha1.Expectation{}, field, index); err != nil {
@@ -52,7 +52,7 @@ func (r *expectationReconciler) watch(mgr ctrl.Manager, options controller.Optio
 		Named("expectation").
 		For(&v1alpha1.Expectation{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 		Watches(&v1alpha1.SandboxEnvironment{},
-			handler.EnqueueRequestsFromMapFunc(expectationsOf(mgr.GetCache())),
+			handler.EnqueueRequestsFromMapFunc(ofSandbox(mgr.GetCache())),
 			builder.WithPredicates(predicate.Funcs{UpdateFunc: reconciler.AvailabilityChanged})).
 		Watches(&v1alpha1.Expectation{}, handler.Funcs{DeleteFunc: r.deleted.Note}).
 		WatchesRawSource(changes).
@@ -60,11 +60,11 @@ func (r *expectationReconciler) watch(mgr ctrl.Manager, options controller.Optio
 		Complete(r)
 }
 
-// expectationsOf returns the Expectations that name a sandbox.
-func expectationsOf(cache client.Reader) handler.MapFunc {
+// ofSandbox returns the Expectations that name a sandbox.
+func ofSandbox(cache client.Reader) handler.MapFunc {
 	return func(ctx context.Context, sandbox client.Object) (requests []reconcile.Request) {
 		var list v1alpha1.ExpectationList
-		named := client.MatchingFields{expectationBySandbox: sandbox.GetName()}
+		named := client.MatchingFields{bySandbox: sandbox.GetName()}
 		if err := cache.List(ctx, &list, client.InNamespace(sandbox.GetNamespace()), named); err != nil { // only while the cache is being stopped
 			return nil
 		}

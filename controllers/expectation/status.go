@@ -1,4 +1,4 @@
-package controllers
+package expectation
 
 import (
 	"slices"
@@ -12,9 +12,9 @@ import (
 	"github.com/cauri-dev/cauri/server/expectations"
 )
 
-// expectationStatus returns the status from the result of a reconciliation. A field that the reconciliation did not
+// Status returns the status from the result of a reconciliation. A field that the reconciliation did not
 // observe keeps its value, unless a new run began.
-func expectationStatus(e *v1alpha1.Expectation, seen expectationObservation, now time.Time) v1alpha1.ExpectationStatus {
+func Status(e *v1alpha1.Expectation, seen Observation, now time.Time) v1alpha1.ExpectationStatus {
 	status := *e.Status.DeepCopy()
 	if status.ObservedRun != e.Spec.Run { // of another run
 		status.StartedAt, status.DecidedAt, status.Line, status.Results = nil, nil, "", nil
@@ -23,20 +23,20 @@ func expectationStatus(e *v1alpha1.Expectation, seen expectationObservation, now
 	if seen.started && status.StartedAt == nil {
 		status.StartedAt = reconciler.Seconds(&now)
 	}
-	if state := seen.state; state != nil {
+	if state := seen.State; state != nil {
 		if len(state.Results) > 0 {
-			status.Results, status.Line = expectationResults(state.Results)
+			status.Results, status.Line = results(state.Results)
 		}
 		if state.Verdict != expectations.Open {
 			status.DecidedAt = reconciler.Seconds(&now)
 		}
 	}
-	status.Conditions = expectationConditions(status.Conditions, seen, e.Generation, now)
+	status.Conditions = conditions(status.Conditions, seen, e.Generation, now)
 	return status
 }
 
-// expectationResults returns the results, and the first line that is not met.
-func expectationResults(results []expectations.Dated) (shown []v1alpha1.ExpectationResult, unmet string) {
+// results returns the results, and the first line that is not met.
+func results(results []expectations.Dated) (shown []v1alpha1.ExpectationResult, unmet string) {
 	for _, r := range results {
 		shown = append(shown, v1alpha1.ExpectationResult{
 			Line: r.Line, Met: r.Met, Observed: r.Observed, At: metav1.NewTime(r.At.Truncate(time.Second)),
@@ -48,10 +48,10 @@ func expectationResults(results []expectations.Dated) (shown []v1alpha1.Expectat
 	return shown, unmet
 }
 
-// expectationConditions returns Met and Failed. Tools that follow kstatus see Reconciling until the Expectation is
+// conditions returns Met and Failed. Tools that follow kstatus see Reconciling until the Expectation is
 // decided, and Stalled when it has failed.
-func expectationConditions(
-	before []metav1.Condition, seen expectationObservation, generation int64, now time.Time,
+func conditions(
+	before []metav1.Condition, seen Observation, generation int64, now time.Time,
 ) []metav1.Condition {
 	after := slices.Clone(before)
 	set := func(kind string, is bool, reason, message string) {
@@ -65,13 +65,13 @@ func expectationConditions(
 	}
 	verdict, reason, message := expectations.Open, "", ""
 	switch {
-	case seen.state != nil:
-		verdict, reason, message = seen.state.Verdict, seen.state.Reason, seen.state.Message
+	case seen.State != nil:
+		verdict, reason, message = seen.State.Verdict, seen.State.Reason, seen.State.Message
 		if reason == "" {
 			reason, message = v1alpha1.ReasonNotMet, "No line was evaluated yet."
 		}
-	case seen.err != nil:
-		reason, message = reconciler.ReasonOf(seen.err), seen.err.Error()
+	case seen.Err != nil:
+		reason, message = reconciler.ReasonOf(seen.Err), seen.Err.Error()
 	}
 	set(v1alpha1.ConditionMet, verdict == expectations.Met, reason, message)
 	set(v1alpha1.ConditionFailed, verdict == expectations.Failed, reason, message)

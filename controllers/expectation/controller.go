@@ -1,4 +1,4 @@
-package controllers
+package expectation
 
 import (
 	"context"
@@ -21,9 +21,9 @@ import (
 // +kubebuilder:rbac:groups=cauri.dev,resources=expectations/status,verbs=patch
 
 // Reconcile brings one Expectation forward.
-func (r *expectationReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
+func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	for _, deleted := range r.deleted.Take(req.NamespacedName) {
-		if err := r.database.DeleteExpectation(ctx, string(deleted.UID)); err != nil {
+		if err := r.Database.DeleteExpectation(ctx, string(deleted.UID)); err != nil {
 			break // the row ends by its own time
 		}
 	}
@@ -38,8 +38,8 @@ func (r *expectationReconciler) Reconcile(ctx context.Context, req ctrl.Request)
 		return r.expire(ctx, expectation)
 	}
 	seen := r.evaluate(ctx, expectation)
-	if errors.Is(seen.err, reconciler.ErrSandboxUnseen) && !reconciler.IsObserved(expectation.Status.ObservedGeneration) {
-		return r.pace.Next(seen.err) // the sandbox was created together with it: too early for a status
+	if errors.Is(seen.Err, reconciler.ErrSandboxUnseen) && !reconciler.IsObserved(expectation.Status.ObservedGeneration) {
+		return r.Pace.Next(seen.Err) // the sandbox was created together with it: too early for a status
 	}
 	return r.finish(ctx, expectation, seen)
 }
@@ -55,32 +55,32 @@ func isStarted(e *v1alpha1.Expectation) bool {
 }
 
 // expire deletes an Expectation whose ttl has ended since it was decided.
-func (r *expectationReconciler) expire(ctx context.Context, expectation *v1alpha1.Expectation) (ctrl.Result, error) {
+func (r *Reconciler) expire(ctx context.Context, expectation *v1alpha1.Expectation) (ctrl.Result, error) {
 	if expectation.Spec.TTL == "" {
-		return r.pace.Next(nil)
+		return r.Pace.Next(nil)
 	}
 	ttl, err := time.ParseDuration(string(expectation.Spec.TTL))
 	if err != nil {
-		return r.pace.Next(nil) // the schema allows none
+		return r.Pace.Next(nil) // the schema allows none
 	}
-	if left := expectation.Status.DecidedAt.Add(ttl).Sub(r.clock.Now()); left > 0 {
+	if left := expectation.Status.DecidedAt.Add(ttl).Sub(r.Clock.Now()); left > 0 {
 		return ctrl.Result{RequeueAfter: left}, nil
 	}
 	err = r.Delete(ctx, expectation, client.Preconditions{UID: &expectation.UID, ResourceVersion: &expectation.ResourceVersion})
 	return ctrl.Result{}, client.IgnoreNotFound(err)
 }
 
-// expectationObservation is the result of a reconciliation.
-type expectationObservation struct {
-	state   *expectations.State // nil: not known
+// Observation is the result of a reconciliation.
+type Observation struct {
+	State   *expectations.State // nil: not known
 	started bool                // the workers evaluate it
-	err     error
+	Err     error
 	wait    time.Duration // until it fails if it has not begun; 0: for ever
 }
 
-// failed returns the observation of an Expectation that the controller itself decides.
-func failed(reason, format string, args ...any) expectationObservation {
-	return expectationObservation{state: &expectations.State{
+// Failed returns the observation of an Expectation that the controller itself decides.
+func Failed(reason, format string, args ...any) Observation {
+	return Observation{State: &expectations.State{
 		Verdict: expectations.Failed, Reason: reason, Message: fmt.Sprintf(format, args...),
 	}}
 }
@@ -88,29 +88,29 @@ func failed(reason, format string, args ...any) expectationObservation {
 const anotherRun = "Set spec.run to a new value to evaluate it again."
 
 // evaluate has the workers evaluate an Expectation, or reads what they found.
-func (r *expectationReconciler) evaluate(ctx context.Context, expectation *v1alpha1.Expectation) (seen expectationObservation) {
-	config, err := expectationConfig(expectation)
+func (r *Reconciler) evaluate(ctx context.Context, expectation *v1alpha1.Expectation) (seen Observation) {
+	config, err := configOf(expectation)
 	if err != nil {
-		return failed(v1alpha1.ReasonInvalidSpec, "The spec cannot be evaluated: %s. Delete the Expectation and create it again.", err)
+		return Failed(v1alpha1.ReasonInvalidSpec, "The spec cannot be evaluated: %s. Delete the Expectation and create it again.", err)
 	}
 	sandbox, err := reconciler.FindSandbox(ctx, r, client.ObjectKey{Namespace: expectation.Namespace, Name: expectation.Spec.SandboxRef.Name}, "Expectation")
 	if reconciler.IsWaiting(err) && isStarted(expectation) && reconciler.ReasonOf(err) == v1alpha1.ReasonSandboxNotFound {
-		return failed(v1alpha1.ReasonSandboxDeleted, "The sandbox was deleted while the expectation was open. "+anotherRun)
+		return Failed(v1alpha1.ReasonSandboxDeleted, "The sandbox was deleted while the expectation was open. "+anotherRun)
 	}
 	if err == nil {
-		err = r.gate.Check(ctx, resync.OfExpectation(expectation))
+		err = r.Gate.Check(ctx, resync.OfExpectation(expectation))
 	}
 	if err != nil {
 		return r.notBegun(expectation, config, err)
 	}
-	state, err := r.database.FindExpectation(ctx, config.UID, config.Run)
+	state, err := r.Database.FindExpectation(ctx, config.UID, config.Run)
 	switch {
 	case err == nil:
-		return expectationObservation{state: &state, started: true}
+		return Observation{State: &state, started: true}
 	case !errors.Is(err, sandboxes.ErrNoExpectation):
 		return r.notBegun(expectation, config, reconciler.DatabaseFailure(err))
 	case isStarted(expectation): // the purge has removed its row
-		return failed(v1alpha1.ReasonSandboxReset, expectations.ResetMessage)
+		return Failed(v1alpha1.ReasonSandboxReset, expectations.ResetMessage)
 	}
 	if left, bounded := r.left(expectation, config); bounded {
 		config.Within = left
@@ -118,7 +118,7 @@ func (r *expectationReconciler) evaluate(ctx context.Context, expectation *v1alp
 	if config.Within <= 0 {
 		return r.notBegun(expectation, config, nil)
 	}
-	err = r.database.BeginExpectation(ctx, string(sandbox.UID), config)
+	err = r.Database.BeginExpectation(ctx, string(sandbox.UID), config)
 	if errors.Is(err, sandboxes.ErrNoOrganization) {
 		return r.notBegun(expectation, config, reconciler.SandboxNotReady(sandbox.Name, "Expectation"))
 	}
@@ -128,7 +128,7 @@ func (r *expectationReconciler) evaluate(ctx context.Context, expectation *v1alp
 	if err != nil {
 		return r.notBegun(expectation, config, reconciler.DatabaseFailure(err))
 	}
-	return expectationObservation{state: &expectations.State{
+	return Observation{State: &expectations.State{
 		Verdict: expectations.Open, Reason: v1alpha1.ReasonNotMet, Message: "No line was evaluated yet.",
 	}, started: true}
 }
@@ -136,30 +136,30 @@ func (r *expectationReconciler) evaluate(ctx context.Context, expectation *v1alp
 // left returns how much of within is left of the first run, which begins with the creation of the resource. The time of creation is
 // in whole seconds, and the benefit of a part of a second is the user's. bounded is false for a later run, which begins when it is
 // seen.
-func (r *expectationReconciler) left(e *v1alpha1.Expectation, c sandboxes.ExpectationConfig) (left time.Duration, bounded bool) {
+func (r *Reconciler) left(e *v1alpha1.Expectation, c sandboxes.ExpectationConfig) (left time.Duration, bounded bool) {
 	if e.Status.DecidedAt != nil || e.Status.StartedAt != nil || isStarted(e) {
 		return c.Within, false
 	}
-	return min(c.Within, c.Within-r.clock.Since(e.CreationTimestamp.Time)+time.Second), true
+	return min(c.Within, c.Within-r.Clock.Since(e.CreationTimestamp.Time)+time.Second), true
 }
 
 // notBegun is the result for an Expectation that cannot be evaluated now. One that has never begun fails when its time is over; the
 // workers decide the others.
-func (r *expectationReconciler) notBegun(
+func (r *Reconciler) notBegun(
 	e *v1alpha1.Expectation, c sandboxes.ExpectationConfig, err error,
-) expectationObservation {
+) Observation {
 	left, bounded := r.left(e, c)
 	if !bounded || isStarted(e) {
-		return expectationObservation{err: err, started: isStarted(e)}
+		return Observation{Err: err, started: isStarted(e)}
 	}
 	if left <= 0 {
 		why := "The controller did not run."
 		if err != nil {
 			why = err.Error()
 		}
-		return failed(v1alpha1.ReasonDeadlineExceeded, "No line could be evaluated in time. %s %s", why, anotherRun)
+		return Failed(v1alpha1.ReasonDeadlineExceeded, "No line could be evaluated in time. %s %s", why, anotherRun)
 	}
-	return expectationObservation{err: err, wait: left}
+	return Observation{Err: err, wait: left}
 }
 
 var errTooManyExpectations = &reconciler.WaitingError{
@@ -168,8 +168,8 @@ var errTooManyExpectations = &reconciler.WaitingError{
 		"decided: delete those that you do not need.", sandboxes.MaxOpenExpectations),
 }
 
-// expectationConfig returns what the workers evaluate. Its error says which field is wrong.
-func expectationConfig(e *v1alpha1.Expectation) (c sandboxes.ExpectationConfig, err error) {
+// configOf returns what the workers evaluate. Its error says which field is wrong.
+func configOf(e *v1alpha1.Expectation) (c sandboxes.ExpectationConfig, err error) {
 	lines, err := json.Marshal(e.Spec.Expect)
 	if err != nil {
 		return c, err
@@ -185,22 +185,22 @@ func expectationConfig(e *v1alpha1.Expectation) (c sandboxes.ExpectationConfig, 
 }
 
 // finish writes the status, if it changed, and decides when the Expectation is reconciled again.
-func (r *expectationReconciler) finish(
-	ctx context.Context, expectation *v1alpha1.Expectation, seen expectationObservation,
+func (r *Reconciler) finish(
+	ctx context.Context, expectation *v1alpha1.Expectation, seen Observation,
 ) (ctrl.Result, error) {
 	if reconciler.Interrupted(ctx) {
 		return ctrl.Result{}, fmt.Errorf("reconciling %s: %w", client.ObjectKeyFromObject(expectation), context.Cause(ctx))
 	}
 	before := expectation.DeepCopy()
-	expectation.Status = expectationStatus(expectation, seen, r.clock.Now())
-	if err := reconciler.PatchStatus(ctx, r.Client, r.liveStatus, before, expectation); err != nil {
-		return r.pace.Next(err)
+	expectation.Status = Status(expectation, seen, r.Clock.Now())
+	if err := reconciler.PatchStatus(ctx, r.Client, r.LiveStatus, before, expectation); err != nil {
+		return r.Pace.Next(err)
 	}
-	reconciler.Announce(r.recorder, expectation, v1alpha1.ConditionMet, before.Status.Conditions, expectation.Status.Conditions)
+	reconciler.Announce(r.Recorder, expectation, v1alpha1.ConditionMet, before.Status.Conditions, expectation.Status.Conditions)
 	if isDecided(expectation) {
 		return r.expire(ctx, expectation)
 	}
-	result, err := r.pace.Next(seen.err)
+	result, err := r.Pace.Next(seen.Err)
 	if err == nil && seen.wait > 0 {
 		result.RequeueAfter = min(result.RequeueAfter, seen.wait)
 	}
