@@ -93,7 +93,8 @@ func (r *Reconciler) evaluate(ctx context.Context, expectation *v1alpha1.Expecta
 	if err != nil {
 		return Failed(v1alpha1.ReasonInvalidSpec, "The spec cannot be evaluated: %s. Delete the Expectation and create it again.", err)
 	}
-	sandbox, err := reconciler.FindSandbox(ctx, r, client.ObjectKey{Namespace: expectation.Namespace, Name: expectation.Spec.SandboxRef.Name}, "Expectation")
+	key := client.ObjectKey{Namespace: expectation.Namespace, Name: expectation.Spec.SandboxRef.Name}
+	sandbox, err := reconciler.FindSandbox(ctx, r, key, "Expectation")
 	if reconciler.IsWaiting(err) && isStarted(expectation) && reconciler.ReasonOf(err) == v1alpha1.ReasonSandboxNotFound {
 		return Failed(v1alpha1.ReasonSandboxDeleted, "The sandbox was deleted while the expectation was open. "+anotherRun)
 	}

@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"io/fs"
 	"maps"
 	"path/filepath"
 	"regexp"
@@ -115,23 +116,20 @@ func constants(t *testing.T, folder, prefix string) map[string]bool {
 	return found
 }
 
-// parse reads the Go files of a folder that are no tests.
+// parse reads the Go files of a folder, and of those in it, that are no tests.
 func parse(t *testing.T, folder string) map[string]*ast.File {
 	t.Helper()
-	names, err := filepath.Glob(root + folder + "/*.go")
-	if err != nil {
-		t.Fatal(err)
-	}
 	files := map[string]*ast.File{}
-	for _, name := range names {
-		if strings.HasSuffix(name, "_test.go") {
-			continue
+	err := filepath.WalkDir(root+folder, func(name string, _ fs.DirEntry, err error) error {
+		if err != nil || filepath.Ext(name) != ".go" || strings.HasSuffix(name, "_test.go") {
+			return err
 		}
 		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
-		if err != nil {
-			t.Fatal(err)
-		}
 		files[strings.TrimPrefix(filepath.ToSlash(name), root)] = file
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 	return files
 }

@@ -1,0 +1,2 @@
+// Package testclient reconciles TestClients: it registers their SIMs in the sandbox that they name.
+package testclient
