@@ -36,7 +36,8 @@ func (r *Reconciler) reconcileRegistration(ctx context.Context, testClient *v1al
 	state, err := r.register(ctx, testClient, sandbox, seen.config)
 	if err != nil {
 		seen.Err = registrationFailure(testClient, err)
-		seen.unregistered = reconciler.IsStalling(seen.Err) || errors.Is(err, sandboxes.ErrNoOrganization) || errors.As(err, new(sandboxes.ErrRegistryFull))
+		seen.unregistered = reconciler.IsStalling(seen.Err) || errors.Is(err, sandboxes.ErrNoOrganization) ||
+			errors.As(err, new(sandboxes.ErrRegistryFull))
 		return seen
 	}
 	seen.state, seen.unused = &state, unusedNumber(sandbox.Spec, seen.config)
