@@ -1,7 +1,7 @@
 package console
 
 import (
-	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/ledger/nativestore"
 	"github.com/cauri-dev/cauri/server/operators"
 	"github.com/cauri-dev/cauri/server/operators/operatorapi"
 	"github.com/cauri-dev/cauri/server/payments"
@@ -17,7 +17,7 @@ const (
 
 // waitingOrder is an order that waits for its payer on an operator's page. It is no transaction.
 type waitingOrder struct {
-	ledger.NativeOrder
+	nativestore.Checkout
 	operatorapi.WaitingOrder
 	page string // its address; empty: the session may not open the page, which can end the order
 }
@@ -38,13 +38,13 @@ func (v *visit) pageOperators() (all []payments.Operator) {
 // readOrders returns the orders that wait for their payers, newest first for each operator.
 func (c *Console) readOrders(v *visit) (all []waitingOrder, err error) {
 	for _, operator := range v.pageOperators() {
-		open, err := c.Ledger.ListOpenNativeOrders(v.ctx(), v.who.Sandbox.Tenant, operator, newestOrders)
+		open, err := c.Ledger.ListOpenCheckouts(v.ctx(), v.who.Sandbox.Tenant, operator, newestOrders)
 		if err != nil {
 			return nil, err
 		}
 		page := operators.NativeAPI(operator).Page
 		for _, o := range open {
-			w := waitingOrder{NativeOrder: o}
+			w := waitingOrder{Checkout: o}
 			if w.WaitingOrder, err = page.Waiting(operatorapi.PlacedOrder{Sent: o.Sent}); err != nil {
 				return nil, err
 			}

@@ -14,7 +14,7 @@ import (
 	"github.com/cauri-dev/cauri/server/fronts"
 	"github.com/cauri-dev/cauri/server/fronts/frontstest"
 	"github.com/cauri-dev/cauri/server/httpserver"
-	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/ledger/nativestore"
 	"github.com/cauri-dev/cauri/server/ledgertest"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/sandboxes"
@@ -150,11 +150,11 @@ func TestEachProcessEndsTheSameTokens(t *testing.T) {
 	is(http.StatusOK, "with its first token", processes[0])
 	f.exec(`insert into native_tokens (tenant, hash, operator, product, user_id, made_with, callback_host, expires_at)
 		select tenant, sha256(i::text::bytea), 'mtn', 'collection', '', '', '', now() + interval '1 hour'
-		from organizations, generate_series(1, $1::integer) i where name = 'checkout'`, ledger.MaxNativeTokens)
+		from organizations, generate_series(1, $1::integer) i where name = 'checkout'`, nativestore.MaxTokens)
 	m.token("collection", m.User, m.UserKey)
 	is(http.StatusOK, "with 1,000 newer tokens", processes[:]...)
-	f.exec("update native_tokens set expires_at = now() where expires_at <= now() + $1::interval", ledger.NativeTokenKnown)
-	passed = ledger.NativeTokenKnown
+	f.exec("update native_tokens set expires_at = now() where expires_at <= now() + $1::interval", nativestore.TokenKnown)
+	passed = nativestore.TokenKnown
 	is(http.StatusUnauthorized, "when no process can know it", processes[:]...)
 }
 

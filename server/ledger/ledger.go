@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/cauri-dev/cauri/server/ledger/ledgerdb"
+	"github.com/cauri-dev/cauri/server/ledger/nativestore"
 	"github.com/cauri-dev/cauri/server/ledger/receiverchecks"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
@@ -20,6 +21,7 @@ import (
 // concurrent use.
 type Ledger struct {
 	// What the packages in this folder do for the api, with the same database.
+	*nativestore.Store
 	*receiverchecks.Requests
 
 	core           ledgerdb.Core
@@ -27,14 +29,13 @@ type Ledger struct {
 	disbursements  postgres.Coalescer[*NewDisbursement] // one queue for each float
 	sandboxLookups postgres.Coalescer[*lookup]          // one queue for each sandbox
 	sharedLookups  postgres.Coalescer[[]*lookup]        // one queue for all sandboxes, under the empty key
-	nativeSecrets  *postgres.SharedLookup[nativeSecret, struct{}]
-	observing      *postgres.Admission // of observations, see observedAtOnce
+	observing      *postgres.Admission                  // of observations, see observedAtOnce
 }
 
 // New makes a ledger in a database.
 func New(db *postgres.DB, store *sandboxes.Registry) *Ledger {
 	core := ledgerdb.Core{DB: db, Sandboxes: store}
-	l := &Ledger{core: core, Requests: receiverchecks.NewRequests(core)}
+	l := &Ledger{core: core, Store: nativestore.New(core), Requests: receiverchecks.NewRequests(core)}
 	admission := db.Admission()
 	// A queue of one float or one sandbox does not wait for an admission. Each statement that it sends acquires one.
 	l.collections = postgres.Coalescer[*NewCollection]{
@@ -48,7 +49,6 @@ func New(db *postgres.DB, store *sandboxes.Registry) *Ledger {
 	l.sharedLookups = postgres.Coalescer[[]*lookup]{
 		Shared: true, AtOnce: max(1, db.MaxConns()/8), Admission: admission, One: l.readBatch, Many: l.readBatches,
 	}
-	l.nativeSecrets = postgres.NewSharedLookup(db, l.readNativeSecrets)
 	l.observing = postgres.NewAdmission(observedAtOnce, observationWait, db.Now)
 	return l
 }

@@ -4,16 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/cauri-dev/cauri/server/ledger/ledgerdb"
+	"github.com/cauri-dev/cauri/server/ledger/nativestore"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
-	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
 // NativeRequest is a request of an operator's own API, kept beside the transaction that it made.
@@ -24,8 +22,8 @@ type NativeRequest struct {
 	Operation      string          // empty: the request is recorded already
 	Sent           json.RawMessage // the parts of the request that the operator's answers repeat
 	Callbacks      []payments.PlannedCallback
-	LatencyPercent int          // of the sandbox, for the callbacks of a transaction that completes at once
-	Order          *NativeOrder // that its payer confirms: confirmed with the collection, or neither; nil for none
+	LatencyPercent int                   // of the sandbox, for the callbacks of a transaction that completes at once
+	Checkout       *nativestore.Checkout // that its payer confirms: confirmed with the collection, or neither; nil for none
 }
 
 // NativeHash returns the value that is stored in place of the hash of a request.
@@ -52,18 +50,18 @@ func (n *NativeRequest) writeRequest(ctx context.Context, q *sqlc.Queries, tenan
 			return err
 		}
 	}
-	if n.Order != nil {
-		return q.ConfirmNativeOrder(ctx, tenant, string(n.Order.Operator), n.Order.Token[:], postgres.UUID(id))
+	if n.Checkout != nil {
+		return q.ConfirmNativeOrder(ctx, tenant, string(n.Checkout.Operator), n.Checkout.Token[:], postgres.UUID(id))
 	}
 	return nil
 }
 
 // afterRequest returns what is written after a statement that records the request itself, or nil if there is nothing.
 func (n *NativeRequest) afterRequest() *NativeRequest {
-	if n == nil || len(n.Callbacks) == 0 && n.Order == nil {
+	if n == nil || len(n.Callbacks) == 0 && n.Checkout == nil {
 		return nil
 	}
-	return &NativeRequest{Callbacks: n.Callbacks, LatencyPercent: n.LatencyPercent, Order: n.Order}
+	return &NativeRequest{Callbacks: n.Callbacks, LatencyPercent: n.LatencyPercent, Checkout: n.Checkout}
 }
 
 // plan returns the columns of the planned callbacks. Kinds and outcomes are nil for the usual plan: one callback, of no
@@ -136,125 +134,4 @@ func (l *Ledger) FindHolder(
 		return NumberHolder{}, ErrNotFound
 	}
 	return NumberHolder{Name: row.Name, Blocked: row.Blocked}, postgres.Classify(err, "looking up the SIM")
-}
-
-// NativeUser is a user of an operator's own API that a request to that API created.
-type NativeUser struct {
-	Operator     payments.Operator
-	ID           payments.ID
-	MadeWith     sandboxes.KeyHash // the API key; the user is valid as long as the key
-	SecretHash   []byte            // nil for a user without a password
-	CallbackHost string
-}
-
-// MaxNativeUsers is how many users with a valid API key a sandbox may have at one operator.
-const MaxNativeUsers = 100
-
-// ErrTooManyUsers is returned for a user beyond [MaxNativeUsers].
-var ErrTooManyUsers = errors.New("the sandbox has as many users as it may have")
-
-// AddNativeUser adds a user. It returns false if a user has this id.
-func (l *Ledger) AddNativeUser(ctx context.Context, tenant int64, u NativeUser) (added bool, err error) {
-	var row sqlc.AddNativeUserRow
-	err = l.core.InTenantTx(ctx, tenant, func(q *sqlc.Queries) (err error) {
-		if err := q.LockNativeUsers(ctx, tenant); err != nil {
-			return err
-		}
-		if err := q.RemoveEndedNativeUsers(ctx, tenant, string(u.Operator)); err != nil {
-			return err
-		}
-		row, err = q.AddNativeUser(ctx, sqlc.AddNativeUserParams{
-			Tenant: tenant, Operator: string(u.Operator), UserID: postgres.UUID(u.ID), MadeWith: u.MadeWith[:], CallbackHost: u.CallbackHost,
-			Most: MaxNativeUsers,
-		})
-		return err
-	})
-	if err == nil && !row.Added && !row.Taken {
-		err = ErrTooManyUsers
-	}
-	return row.Added, postgres.ClassifyWrite(err, "making the user")
-}
-
-// FindNativeUser returns a user, or [ErrNotFound].
-func (l *Ledger) FindNativeUser(ctx context.Context, tenant int64, operator payments.Operator, id payments.ID) (NativeUser, error) {
-	row, err := l.core.Tenant(tenant).FindNativeUser(ctx, tenant, string(operator), postgres.UUID(id))
-	if errors.Is(err, pgx.ErrNoRows) {
-		return NativeUser{}, ErrNotFound
-	}
-	if err != nil {
-		return NativeUser{}, postgres.Classify(err, "looking up the user")
-	}
-	return NativeUser{
-		Operator: operator, ID: id, MadeWith: sandboxes.KeyHash(row.MadeWith), SecretHash: row.SecretHash, CallbackHost: row.CallbackHost,
-	}, nil
-}
-
-// SetNativeUserSecret gives a user a password, or returns [ErrNotFound].
-func (l *Ledger) SetNativeUserSecret(ctx context.Context, tenant int64, operator payments.Operator, id payments.ID, hash []byte) error {
-	rows, err := l.core.Tenant(tenant).SetNativeUserSecret(ctx, hash, tenant, string(operator), postgres.UUID(id))
-	if err == nil && rows == 0 {
-		return ErrNotFound
-	}
-	return postgres.ClassifyWrite(err, "giving the user a password")
-}
-
-// NativeToken is an access token of an operator's own API.
-type NativeToken struct {
-	Hash         sandboxes.KeyHash // of the token
-	Operator     payments.Operator
-	Product      string
-	UserID       string
-	MadeWith     sandboxes.KeyHash // the API key; the token is valid as long as the key
-	CallbackHost string            // the user's callback host; empty: any that the sandbox allows
-	Lifetime     time.Duration     // time until the expiry, in sandbox time
-}
-
-// MaxNativeTokens is how many tokens a sandbox may have at one operator.
-const MaxNativeTokens = 1000
-
-// NativeTokenKnown is the maximum time for which a process may use a token without looking it up again.
-const NativeTokenKnown = 10 * time.Second
-
-// AddNativeToken stores a token. Beyond [MaxNativeTokens], it ends the oldest tokens, after [NativeTokenKnown] unless the
-// sandbox is clocked, so that every process refuses a token from the same moment.
-func (l *Ledger) AddNativeToken(ctx context.Context, tenant int64, t NativeToken, clocked bool) error {
-	known := NativeTokenKnown
-	if clocked {
-		known = 0 // its tokens are always looked up, and its time may stand
-	}
-	err := l.core.InTenantTx(ctx, tenant, func(q *sqlc.Queries) error {
-		if err := q.SortNothing(ctx); err != nil {
-			return err
-		}
-		return q.AddNativeToken(ctx, sqlc.AddNativeTokenParams{
-			Tenant: tenant, Hash: t.Hash[:], Operator: string(t.Operator), Product: t.Product, UserID: t.UserID, MadeWith: t.MadeWith[:],
-			CallbackHost: t.CallbackHost, LifetimeMs: postgres.Milliseconds(t.Lifetime), Others: MaxNativeTokens - 1,
-			KnownMs: postgres.Milliseconds(known),
-		})
-	})
-	return postgres.ClassifyWrite(err, "storing the token")
-}
-
-// ErrTokenExpired is the [ErrNotFound] of a token that has expired in sandbox time.
-var ErrTokenExpired = fmt.Errorf("%w: the token has expired", ErrNotFound)
-
-// FindNativeToken returns a valid token, [ErrTokenExpired], or another [ErrNotFound]. The field Lifetime is the time until
-// the token expires.
-func (l *Ledger) FindNativeToken(
-	ctx context.Context, tenant int64, operator payments.Operator, hash sandboxes.KeyHash,
-) (NativeToken, error) {
-	row, err := l.core.Tenant(tenant).FindNativeToken(ctx, tenant, string(operator), hash[:])
-	if errors.Is(err, pgx.ErrNoRows) {
-		return NativeToken{}, ErrNotFound
-	}
-	if err != nil {
-		return NativeToken{}, postgres.Classify(err, "looking up the token")
-	}
-	if row.RemainsMs <= 0 {
-		return NativeToken{}, ErrTokenExpired
-	}
-	return NativeToken{
-		Hash: hash, Operator: operator, Product: row.Product, UserID: row.UserID,
-		MadeWith: sandboxes.KeyHash(row.MadeWith), CallbackHost: row.CallbackHost, Lifetime: postgres.FromMilliseconds(row.RemainsMs),
-	}, nil
 }

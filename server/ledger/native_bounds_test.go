@@ -11,6 +11,7 @@ import (
 
 	"github.com/cauri-dev/cauri/server/faults"
 	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/ledger/nativestore"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
@@ -26,7 +27,7 @@ func (w *fixture) tokens(n int, age time.Duration) {
 
 func (w *fixture) addToken(last byte) {
 	w.T.Helper()
-	err := w.AddNativeToken(w.T.Context(), w.Sandbox.Tenant, ledger.NativeToken{
+	err := w.AddNativeToken(w.T.Context(), w.Sandbox.Tenant, nativestore.Token{
 		Hash: sandboxes.KeyHash{31: last}, Operator: payments.MTN, Product: "collection", Lifetime: time.Hour,
 	}, false)
 	if err != nil {
@@ -37,7 +38,7 @@ func (w *fixture) addToken(last byte) {
 // forgotten makes as much time pass for tokens that are to end as a process may know them.
 func (w *fixture) forgotten() {
 	w.T.Helper()
-	w.Exec("update native_tokens set expires_at = now() where expires_at <= now() + $1::interval", ledger.NativeTokenKnown)
+	w.Exec("update native_tokens set expires_at = now() where expires_at <= now() + $1::interval", nativestore.TokenKnown)
 }
 
 func (w *fixture) countTokens() int {
@@ -47,18 +48,18 @@ func (w *fixture) countTokens() int {
 func TestASandboxKeepsItsNewestTokens(t *testing.T) {
 	w := newFixture(t)
 	other := w.beside("other")
-	w.tokens(ledger.MaxNativeTokens, time.Hour)
+	w.tokens(nativestore.MaxTokens, time.Hour)
 	other.tokens(3, 23*time.Hour)
 	w.addToken(1)
 	if got, err := w.FindNativeToken(t.Context(), w.Sandbox.Tenant, payments.MTN, sha256.Sum256([]byte("1"))); err != nil ||
-		got.Lifetime > ledger.NativeTokenKnown {
+		got.Lifetime > nativestore.TokenKnown {
 		t.Errorf("the oldest is valid for %s, %v; want as long as a process may know it", got.Lifetime, err)
 	}
 	w.forgotten()
 	w.addToken(2)
 	w.forgotten()
 	w.addToken(3)
-	if got := w.countTokens(); got != ledger.MaxNativeTokens+1 {
+	if got := w.countTokens(); got != nativestore.MaxTokens+1 {
 		t.Errorf("it has %d tokens, want one that is to end beyond its newest", got)
 	}
 	oldest := w.Count("select count(*) from native_tokens where tenant = $1 and hash in (sha256('1'), sha256('2'))", w.Sandbox.Tenant)
@@ -75,11 +76,11 @@ func TestASandboxKeepsItsNewestTokens(t *testing.T) {
 	}
 	// Those of another operator are counted apart, and nobody else finds them.
 	hash := sandboxes.KeyHash{31: 99}
-	of := ledger.NativeToken{Hash: hash, Operator: payments.Airtel, Lifetime: time.Hour}
+	of := nativestore.Token{Hash: hash, Operator: payments.Airtel, Lifetime: time.Hour}
 	if err := w.AddNativeToken(t.Context(), w.Sandbox.Tenant, of, false); err != nil {
 		t.Fatal(err)
 	}
-	if got := w.countTokens(); got != ledger.MaxNativeTokens+2 {
+	if got := w.countTokens(); got != nativestore.MaxTokens+2 {
 		t.Errorf("with one of another operator it has %d tokens", got)
 	}
 	if _, err := w.FindNativeToken(t.Context(), w.Sandbox.Tenant, payments.MTN, hash); !errors.Is(err, ledger.ErrNotFound) {
@@ -90,12 +91,12 @@ func TestASandboxKeepsItsNewestTokens(t *testing.T) {
 	}
 	// What was beyond the bound before goes in batches.
 	w.Exec("delete from native_tokens where tenant = $1", w.Sandbox.Tenant)
-	w.tokens(ledger.MaxNativeTokens+250, time.Hour)
+	w.tokens(nativestore.MaxTokens+250, time.Hour)
 	for i := range byte(4) {
 		w.addToken(i)
 		w.forgotten()
 	}
-	if got := w.countTokens(); got > ledger.MaxNativeTokens+100 {
+	if got := w.countTokens(); got > nativestore.MaxTokens+100 {
 		t.Errorf("after four more it has %d tokens", got)
 	}
 }
@@ -140,7 +141,7 @@ func TestOldTokensAndWhatFaultsRememberAreRemoved(t *testing.T) {
 func TestNativeUsersThatLiveAreCounted(t *testing.T) {
 	w := newFixture(t)
 	add := func(first, second byte) (bool, error) {
-		return w.AddNativeUser(t.Context(), w.Sandbox.Tenant, ledger.NativeUser{
+		return w.AddNativeUser(t.Context(), w.Sandbox.Tenant, nativestore.User{
 			Operator: payments.MTN, ID: payments.ID{14: first, 15: second}, MadeWith: w.Key, CallbackHost: "shop.example",
 		})
 	}
@@ -148,18 +149,18 @@ func TestNativeUsersThatLiveAreCounted(t *testing.T) {
 		t.Helper()
 		var callers sync.WaitGroup
 		var added atomic.Int64
-		for second := range byte(ledger.MaxNativeUsers + 20) {
+		for second := range byte(nativestore.MaxUsers + 20) {
 			callers.Go(func() {
 				made, err := add(first, second)
 				if made {
 					added.Add(1)
-				} else if !errors.Is(err, ledger.ErrTooManyUsers) {
+				} else if !errors.Is(err, nativestore.ErrTooManyUsers) {
 					t.Errorf("a user was not added: %v", err)
 				}
 			})
 		}
 		callers.Wait()
-		if got := w.Count("select count(*) from native_users"); added.Load() != ledger.MaxNativeUsers || got != ledger.MaxNativeUsers {
+		if got := w.Count("select count(*) from native_users"); added.Load() != nativestore.MaxUsers || got != nativestore.MaxUsers {
 			t.Errorf("%d users were added, and there are %d", added.Load(), got)
 		}
 	}
@@ -168,7 +169,7 @@ func TestNativeUsersThatLiveAreCounted(t *testing.T) {
 	fill(2)
 	w.Exec("insert into api_keys (tenant, hash, expires_at) values ($1, sha256('an old key'), now() + interval '1 hour')", w.Sandbox.Tenant)
 	w.Exec("update native_users set made_with = sha256('an old key')")
-	if _, err := add(3, 1); !errors.Is(err, ledger.ErrTooManyUsers) {
+	if _, err := add(3, 1); !errors.Is(err, nativestore.ErrTooManyUsers) {
 		t.Errorf("users of a key that still works do not count: %v", err)
 	}
 	w.Exec("update api_keys set expires_at = now() where hash = sha256('an old key')")

@@ -9,18 +9,19 @@ import (
 	"time"
 
 	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/ledger/nativestore"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
 // order opens an order, and returns it if it was opened.
-func (w *fixture) order(id string, token byte) *ledger.NativeOrder {
+func (w *fixture) order(id string, token byte) *nativestore.Checkout {
 	w.T.Helper()
-	o := &ledger.NativeOrder{
+	o := &nativestore.Checkout{
 		Operator: payments.Orange, Reference: id, Token: sandboxes.KeyHash{31: token}, MadeWith: w.Key, Amount: 5, Sent: []byte(`{"a":1}`),
 		Lifetime: 10 * time.Minute,
 	}
-	opened, err := w.OpenNativeOrder(w.T.Context(), w.Sandbox.Tenant, o)
+	opened, err := w.OpenCheckout(w.T.Context(), w.Sandbox.Tenant, o)
 	if err != nil {
 		w.T.Fatal(err)
 	}
@@ -30,9 +31,9 @@ func (w *fixture) order(id string, token byte) *ledger.NativeOrder {
 	return o
 }
 
-func (w *fixture) foundOrder(o *ledger.NativeOrder) *ledger.NativeOrder {
+func (w *fixture) foundOrder(o *nativestore.Checkout) *nativestore.Checkout {
 	w.T.Helper()
-	found, err := w.FindNativeOrder(w.T.Context(), w.Sandbox.Tenant, o.Operator, o.Token)
+	found, err := w.FindCheckout(w.T.Context(), w.Sandbox.Tenant, o.Operator, o.Token)
 	if err != nil {
 		w.T.Fatal(err)
 	}
@@ -53,36 +54,36 @@ func TestAnOrderIsOpenUntilItEnds(t *testing.T) {
 	if other.order("o-1", 2) == nil {
 		t.Error("another sandbox cannot use the id")
 	}
-	if _, err := other.FindNativeOrder(t.Context(), other.Sandbox.Tenant, payments.Orange, first.Token); !errors.Is(err, ledger.ErrNotFound) {
+	if _, err := other.FindCheckout(t.Context(), other.Sandbox.Tenant, payments.Orange, first.Token); !errors.Is(err, ledger.ErrNotFound) {
 		t.Errorf("another sandbox finds it: %v", err)
 	}
-	if _, err := w.FindNativeOrder(t.Context(), w.Sandbox.Tenant, payments.MTN, first.Token); !errors.Is(err, ledger.ErrNotFound) {
+	if _, err := w.FindCheckout(t.Context(), w.Sandbox.Tenant, payments.MTN, first.Token); !errors.Is(err, ledger.ErrNotFound) {
 		t.Errorf("another operator finds it: %v", err)
 	}
 	first.Canceled = true
-	err := w.EndNativeOrder(t.Context(), w.Sandbox.Tenant, first)
+	err := w.EndCheckout(t.Context(), w.Sandbox.Tenant, first)
 	if canceled := w.foundOrder(first); err != nil || !canceled.Ended || !canceled.Canceled {
 		t.Errorf("it is not canceled: %v", err)
 	}
 	first.Canceled = false
-	if err := w.EndNativeOrder(t.Context(), w.Sandbox.Tenant, first); err != nil || !w.foundOrder(first).Canceled {
+	if err := w.EndCheckout(t.Context(), w.Sandbox.Tenant, first); err != nil || !w.foundOrder(first).Canceled {
 		t.Errorf("a canceled order has ended otherwise: %v", err)
 	}
-	if _, err := w.TryNativeOrderCode(t.Context(), w.Sandbox.Tenant, first); !errors.Is(err, ledger.ErrNotFound) {
+	if _, err := w.TryCheckoutCode(t.Context(), w.Sandbox.Tenant, first); !errors.Is(err, ledger.ErrNotFound) {
 		t.Errorf("a code was tried for an order that has ended: %v", err)
 	}
 	second := w.order("o-1", 3)
 	if second == nil || w.foundOrder(second).Ended || w.foundOrder(second).Canceled {
 		t.Fatal("the id of an order that has ended is not free")
 	}
-	if _, err := w.FindNativeOrder(t.Context(), w.Sandbox.Tenant, payments.Orange, first.Token); !errors.Is(err, ledger.ErrNotFound) {
+	if _, err := w.FindCheckout(t.Context(), w.Sandbox.Tenant, payments.Orange, first.Token); !errors.Is(err, ledger.ErrNotFound) {
 		t.Errorf("the former order is still there: %v", err)
 	}
 	w.Exec("update native_orders set expires_at = now() where tenant = $1", w.Sandbox.Tenant)
 	if !w.foundOrder(second).Expired {
 		t.Error("it has not expired")
 	}
-	if _, err := w.TryNativeOrderCode(t.Context(), w.Sandbox.Tenant, second); !errors.Is(err, ledger.ErrNotFound) {
+	if _, err := w.TryCheckoutCode(t.Context(), w.Sandbox.Tenant, second); !errors.Is(err, ledger.ErrNotFound) {
 		t.Errorf("a code was tried for an order that has expired: %v", err)
 	}
 	if w.order("o-1", 4) == nil {
@@ -91,26 +92,26 @@ func TestAnOrderIsOpenUntilItEnds(t *testing.T) {
 }
 
 // confirmed records the collection of an order, which its payer confirms.
-func (w *fixture) confirmed(o *ledger.NativeOrder, reference string) (payments.ID, error) {
+func (w *fixture) confirmed(o *nativestore.Checkout, reference string) (payments.ID, error) {
 	n := w.Collection(reference, payments.Pending, alice)
 	n.RequestHash = ledger.NativeHash("webpayment")
-	n.Optional.Native = &ledger.NativeRequest{Operation: "webpayment", Sent: o.Sent, Order: o}
+	n.Optional.Native = &ledger.NativeRequest{Operation: "webpayment", Sent: o.Sent, Checkout: o}
 	return n.Transaction.ID, w.CreateCollection(w.T.Context(), w.Sandbox.Tenant, n)
 }
 
 // An order is confirmed and its collection recorded, or neither: nothing can happen in between.
 func TestAnOrderIsConfirmedWithItsCollection(t *testing.T) {
 	w := newFixture(t)
-	try := func(o *ledger.NativeOrder) {
+	try := func(o *nativestore.Checkout) {
 		t.Helper()
-		if left, err := w.TryNativeOrderCode(t.Context(), w.Sandbox.Tenant, o); err != nil || left != ledger.MaxNativeOrderCodes-1 {
+		if left, err := w.TryCheckoutCode(t.Context(), w.Sandbox.Tenant, o); err != nil || left != nativestore.MaxCheckoutCodes-1 {
 			t.Errorf("%d codes are left of %+v, %v", left, o, err)
 		}
 	}
 	o := w.order("o-1", 1)
 	for range 2 { // a code that is given back is there again
 		try(o)
-		if err := w.GiveBackNativeOrderCode(t.Context(), w.Sandbox.Tenant, o); err != nil {
+		if err := w.GiveBackCheckoutCode(t.Context(), w.Sandbox.Tenant, o); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -118,11 +119,11 @@ func TestAnOrderIsConfirmedWithItsCollection(t *testing.T) {
 	if _, err := w.confirmed(o, "o-1"); err != nil {
 		t.Fatal(err)
 	}
-	err := errors.Join(w.GiveBackNativeOrderCode(t.Context(), w.Sandbox.Tenant, o), w.EndNativeOrder(t.Context(), w.Sandbox.Tenant, o))
+	err := errors.Join(w.GiveBackCheckoutCode(t.Context(), w.Sandbox.Tenant, o), w.EndCheckout(t.Context(), w.Sandbox.Tenant, o))
 	if found := w.foundOrder(o); err != nil || found.Ended || found.Tried != 1 {
 		t.Errorf("a confirmed order has changed: %+v, %v", found, err)
 	}
-	if _, err := w.TryNativeOrderCode(t.Context(), w.Sandbox.Tenant, o); !errors.Is(err, ledger.ErrNotFound) {
+	if _, err := w.TryCheckoutCode(t.Context(), w.Sandbox.Tenant, o); !errors.Is(err, ledger.ErrNotFound) {
 		t.Errorf("a code was tried for a confirmed order: %v", err)
 	}
 
@@ -132,7 +133,7 @@ func TestAnOrderIsConfirmedWithItsCollection(t *testing.T) {
 		t.Errorf("a reference that is taken: %v", err)
 	}
 	try(o)
-	if err := w.EndNativeOrder(t.Context(), w.Sandbox.Tenant, o); err != nil || !w.foundOrder(o).Ended {
+	if err := w.EndCheckout(t.Context(), w.Sandbox.Tenant, o); err != nil || !w.foundOrder(o).Ended {
 		t.Errorf("it has not ended: %v", err)
 	}
 
@@ -153,7 +154,7 @@ func TestAnOrderHasOneEnd(t *testing.T) {
 		o := w.order(string('a'+rune(i)), i)
 		var ending sync.WaitGroup
 		ending.Go(func() {
-			if err := w.EndNativeOrder(t.Context(), w.Sandbox.Tenant, o); err != nil {
+			if err := w.EndCheckout(t.Context(), w.Sandbox.Tenant, o); err != nil {
 				t.Error(err)
 			}
 		})
@@ -169,20 +170,20 @@ func TestAnOrderHasOneEnd(t *testing.T) {
 func TestOpenOrdersAreListed(t *testing.T) {
 	w := newFixture(t)
 	w.beside("other").order("o-0", 0)
-	orders := map[string]*ledger.NativeOrder{}
+	orders := map[string]*nativestore.Checkout{}
 	for i, id := range []string{"oldest", "open", "ended", "confirmed", "failed", "expired", "newest"} {
 		orders[id] = w.order(id, byte(i))
 		w.Exec("update native_orders set created_at = now() + $2 * interval '1 s' where tenant = $1 and order_id = $3", w.Sandbox.Tenant, i, id)
 	}
 	_, err := w.confirmed(orders["confirmed"], "confirmed")
-	if err := errors.Join(err, w.EndNativeOrder(t.Context(), w.Sandbox.Tenant, orders["ended"])); err != nil {
+	if err := errors.Join(err, w.EndCheckout(t.Context(), w.Sandbox.Tenant, orders["ended"])); err != nil {
 		t.Fatal(err)
 	}
-	w.Exec("update native_orders set codes = $2 where tenant = $1 and order_id = 'failed'", w.Sandbox.Tenant, ledger.MaxNativeOrderCodes)
+	w.Exec("update native_orders set codes = $2 where tenant = $1 and order_id = 'failed'", w.Sandbox.Tenant, nativestore.MaxCheckoutCodes)
 	w.Exec("update native_orders set expires_at = now() where tenant = $1 and order_id = 'expired'", w.Sandbox.Tenant)
 	listed := func(newest int) string {
 		t.Helper()
-		open, err := w.ListOpenNativeOrders(t.Context(), w.Sandbox.Tenant, payments.Orange, newest)
+		open, err := w.ListOpenCheckouts(t.Context(), w.Sandbox.Tenant, payments.Orange, newest)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -212,7 +213,7 @@ func TestAnOrderHasFiveCodes(t *testing.T) {
 	var tried atomic.Int64
 	for range 20 {
 		callers.Go(func() {
-			left, err := w.TryNativeOrderCode(t.Context(), w.Sandbox.Tenant, o)
+			left, err := w.TryCheckoutCode(t.Context(), w.Sandbox.Tenant, o)
 			switch {
 			case err == nil && left >= 0:
 				tried.Add(1)
@@ -222,7 +223,7 @@ func TestAnOrderHasFiveCodes(t *testing.T) {
 		})
 	}
 	callers.Wait()
-	if tried.Load() != ledger.MaxNativeOrderCodes || !w.foundOrder(o).Ended {
+	if tried.Load() != nativestore.MaxCheckoutCodes || !w.foundOrder(o).Ended {
 		t.Errorf("%d codes were tried, and the order is %+v", tried.Load(), w.foundOrder(o))
 	}
 }
@@ -230,7 +231,7 @@ func TestAnOrderHasFiveCodes(t *testing.T) {
 func TestASandboxKeepsItsNewestOrders(t *testing.T) {
 	w := newFixture(t)
 	other := w.beside("other")
-	for tenant, n := range map[int64]int{w.Sandbox.Tenant: ledger.MaxNativeOrders + 150, other.Sandbox.Tenant: 3} {
+	for tenant, n := range map[int64]int{w.Sandbox.Tenant: nativestore.MaxCheckouts + 150, other.Sandbox.Tenant: 3} {
 		w.Exec(`insert into native_orders (tenant, operator, order_id, token_hash, made_with, amount, sent, expires_at, created_at)
 			select $1, 'orange', i::text, sha256(i::text::bytea), '', 1, '{}', now(), now() - interval '1 hour' - ($2 - i) * interval '1 ms'
 			from generate_series(1, $2::integer) i`, tenant, n)
@@ -243,7 +244,7 @@ func TestASandboxKeepsItsNewestOrders(t *testing.T) {
 	count := func(f *fixture, and string) int {
 		return w.Count("select count(*) from native_orders where tenant = $1"+and, f.Sandbox.Tenant)
 	}
-	if all, oldest, others := count(w, ""), count(w, " and order_id = '1'"), count(other, ""); all != ledger.MaxNativeOrders || oldest != 0 || others != 3 {
+	if all, oldest, others := count(w, ""), count(w, " and order_id = '1'"), count(other, ""); all != nativestore.MaxCheckouts || oldest != 0 || others != 3 {
 		t.Errorf("it has %d orders, %d of the oldest, and the other sandbox has %d", all, oldest, others)
 	}
 	w.Exec("update native_orders set created_at = now() - interval '31 days' where order_id ~ '^[0-9]+$'")

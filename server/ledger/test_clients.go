@@ -2,7 +2,10 @@ package ledger
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/binary"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -77,4 +80,11 @@ func testClientOf(row *sqlc.Sim, prompts int64) TestClient {
 		c.ManualUntil = row.ManualUntil
 	}
 	return c
+}
+
+// oneTimeCode returns the code of a SIM, six digits. It follows from the id of the SIM, which nobody can guess who does
+// not read the sandbox, and from the number of its last movement, so that a code pays once. Nothing stores it.
+func oneTimeCode(row *sqlc.Sim) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%d %x %d", row.Tenant, row.SimID.Bytes, row.Movements))
+	return fmt.Sprintf("%06d", binary.BigEndian.Uint64(sum[:])%1_000_000)
 }

@@ -135,7 +135,7 @@ func (s *sandbox) admitPayer(r *http.Request, visit *operatorapi.Visit) (end fun
 	if end, err = s.native.exchange.AdmitGuest(r, sandbox.OrganizationID, payer); err != nil {
 		return nil, err
 	}
-	found, err := s.native.ledger.FindNativeOrder(r.Context(), sandbox.Tenant, s.api.Operator, hash)
+	found, err := s.native.ledger.FindCheckout(r.Context(), sandbox.Tenant, s.api.Operator, hash)
 	switch {
 	case errors.Is(err, ledger.ErrNotFound), errors.Is(err, postgres.ErrConfigChanged), err == nil && !s.holds(found.MadeWith):
 		err = operatorapi.Refuse(operatorapi.NotFound) // its key or its sandbox is gone

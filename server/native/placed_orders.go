@@ -9,6 +9,7 @@ import (
 
 	"github.com/cauri-dev/cauri/server/exchange/static"
 	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/ledger/nativestore"
 	"github.com/cauri-dev/cauri/server/operators/operatorapi"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/sandboxes"
@@ -21,7 +22,7 @@ func (s *sandbox) Place(ctx context.Context, o operatorapi.PlacedOrder) error {
 	if err != nil {
 		return fmt.Errorf("keeping what was sent: %w", err)
 	}
-	placed, err := s.native.ledger.OpenNativeOrder(ctx, s.who.Sandbox.Tenant, &ledger.NativeOrder{
+	placed, err := s.native.ledger.OpenCheckout(ctx, s.who.Sandbox.Tenant, &nativestore.Checkout{
 		Operator: s.api.Operator, Reference: o.Reference, Token: hashOf(o.Token), MadeWith: s.who.Key, Amount: o.Amount, Sent: sent,
 		Lifetime: o.Lifetime,
 	})
@@ -52,7 +53,7 @@ const newestPlaced = 100
 
 // whoWaits says which order, that waits for its payer, has the reference of another one.
 func (s *sandbox) whoWaits(ctx context.Context, o *operatorapi.PlacedOrder) (string, error) {
-	open, err := s.native.ledger.ListOpenNativeOrders(ctx, s.who.Sandbox.Tenant, s.api.Operator, newestPlaced)
+	open, err := s.native.ledger.ListOpenCheckouts(ctx, s.who.Sandbox.Tenant, s.api.Operator, newestPlaced)
 	for i := range open {
 		if open[i].Reference == o.Reference && open[i].Amount != o.Amount {
 			return fmt.Sprintf("the reference belongs to an order of %d that waits for its payer", open[i].Amount), err
@@ -63,7 +64,7 @@ func (s *sandbox) whoWaits(ctx context.Context, o *operatorapi.PlacedOrder) (str
 
 // Placed implements [operatorapi.Sandbox].
 func (s *sandbox) Placed(ctx context.Context, token string) (operatorapi.PlacedOrder, error) {
-	found, err := s.native.ledger.FindNativeOrder(ctx, s.who.Sandbox.Tenant, s.api.Operator, hashOf(token))
+	found, err := s.native.ledger.FindCheckout(ctx, s.who.Sandbox.Tenant, s.api.Operator, hashOf(token))
 	if errors.Is(err, ledger.ErrNotFound) {
 		err = operatorapi.Refuse(operatorapi.NotFound)
 	}
@@ -73,16 +74,16 @@ func (s *sandbox) Placed(ctx context.Context, token string) (operatorapi.PlacedO
 	return placedOf(found, token), nil
 }
 
-func placedOf(o *ledger.NativeOrder, token string) operatorapi.PlacedOrder {
+func placedOf(o *nativestore.Checkout, token string) operatorapi.PlacedOrder {
 	return operatorapi.PlacedOrder{
 		Reference: o.Reference, Token: token, Amount: o.Amount, Sent: o.Sent, Expired: o.Expired, Ended: o.Ended,
-		Canceled: o.Canceled, Tried: o.Tried, Codes: ledger.MaxNativeOrderCodes,
+		Canceled: o.Canceled, Tried: o.Tried, Codes: nativestore.MaxCheckoutCodes,
 	}
 }
 
 // stored returns an order with the fields by which the ledger finds it.
-func (s *sandbox) stored(o operatorapi.PlacedOrder) *ledger.NativeOrder {
-	return &ledger.NativeOrder{Operator: s.api.Operator, Token: hashOf(o.Token)}
+func (s *sandbox) stored(o operatorapi.PlacedOrder) *nativestore.Checkout {
+	return &nativestore.Checkout{Operator: s.api.Operator, Token: hashOf(o.Token)}
 }
 
 // Cancel implements [operatorapi.Sandbox].
@@ -93,12 +94,12 @@ func (s *sandbox) Cancel(ctx context.Context, o operatorapi.PlacedOrder) error {
 func (s *sandbox) end(ctx context.Context, o operatorapi.PlacedOrder, canceled bool) error {
 	ending := s.stored(o)
 	ending.Canceled = canceled
-	return s.native.ledger.EndNativeOrder(ctx, s.who.Sandbox.Tenant, ending)
+	return s.native.ledger.EndCheckout(ctx, s.who.Sandbox.Tenant, ending)
 }
 
 // Confirm implements [operatorapi.Sandbox].
 func (s *sandbox) Confirm(ctx context.Context, placed operatorapi.PlacedOrder, code string, o operatorapi.Order) error {
-	left, err := s.native.ledger.TryNativeOrderCode(ctx, s.who.Sandbox.Tenant, s.stored(placed))
+	left, err := s.native.ledger.TryCheckoutCode(ctx, s.who.Sandbox.Tenant, s.stored(placed))
 	if errors.Is(err, ledger.ErrNotFound) {
 		return operatorapi.Refuse(operatorapi.NotFound)
 	}
@@ -128,7 +129,7 @@ func (s *sandbox) Confirm(ctx context.Context, placed operatorapi.PlacedOrder, c
 // not count as tried, except if the reference is taken: then the order ends.
 func (s *sandbox) payPlaced(ctx context.Context, placed operatorapi.PlacedOrder, o operatorapi.Order) error {
 	err := s.recordOnce(ctx, o, func(ctx context.Context, who *service.Caller, a service.Ask) (service.Recorded, error) {
-		a.Call.Order = s.stored(placed)
+		a.Call.Checkout = s.stored(placed)
 		recorded, err := s.native.service.Collect(ctx, who, a)
 		if err == nil && !recorded.Replayed {
 			err = s.native.service.AnswerAtOnce(ctx, who, recorded.Transaction)
@@ -143,7 +144,7 @@ func (s *sandbox) payPlaced(ctx context.Context, placed operatorapi.PlacedOrder,
 		s.recorded.Hint = refused.Detail // for the merchant's request log: the payer reads none of it
 		return errors.Join(err, s.end(ctx, placed, false))
 	case err != nil:
-		return errors.Join(err, s.native.ledger.GiveBackNativeOrderCode(ctx, s.who.Sandbox.Tenant, s.stored(placed)))
+		return errors.Join(err, s.native.ledger.GiveBackCheckoutCode(ctx, s.who.Sandbox.Tenant, s.stored(placed)))
 	}
 	return nil
 }

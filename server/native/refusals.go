@@ -8,6 +8,7 @@ import (
 	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/faults"
 	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/ledger/nativestore"
 	"github.com/cauri-dev/cauri/server/operators/operatorapi"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
@@ -118,7 +119,7 @@ func refusalOf(err error) *operatorapi.Refusal {
 		return operatorapi.Because(reasons[code], code).Say(detailOf(err))
 	case errors.Is(err, ledger.ErrNotFound):
 		return operatorapi.Refuse(operatorapi.NotFound)
-	case errors.Is(err, ledger.ErrTooManyUsers): // only the operators' APIs add users
+	case errors.Is(err, nativestore.ErrTooManyUsers): // only the operators' APIs add users
 		return operatorapi.Because(operatorapi.Unavailable, "too_many_users")
 	}
 	return operatorapi.Refuse(operatorapi.Internal)

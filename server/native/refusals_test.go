@@ -11,6 +11,7 @@ import (
 	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/faults"
 	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/ledger/nativestore"
 	"github.com/cauri-dev/cauri/server/operators/operatorapi"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
@@ -38,7 +39,7 @@ func TestErrorsAsOperatorsTellThem(t *testing.T) {
 		{service.ErrUndetected{}, operatorapi.Invalid, "invalid_body", ""},
 		{ledger.ErrNotFound, operatorapi.NotFound, "not_found", ""},
 		{ledger.ErrQuotaExceeded{}, operatorapi.Unavailable, "quota_exceeded", ""},
-		{ledger.ErrTooManyUsers, operatorapi.Unavailable, "too_many_users", ""},
+		{nativestore.ErrTooManyUsers, operatorapi.Unavailable, "too_many_users", ""},
 		{payments.ErrNotRefundable{}, operatorapi.Invalid, "not_refundable", ""},
 		{payments.ErrExceedsRefundable{}, operatorapi.Invalid, "exceeds_refundable", ""},
 		{exchange.ErrRateLimited{}, operatorapi.TooMany, "rate_limited", "0"},

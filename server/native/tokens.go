@@ -4,7 +4,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/ledger/nativestore"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
@@ -18,7 +18,7 @@ type knownTokens struct {
 }
 
 type knownToken struct {
-	token   ledger.NativeToken
+	token   nativestore.Token
 	tenant  int64
 	version int64     // version of the sandbox's configuration
 	until   time.Time // expiry of the cache entry
@@ -26,17 +26,17 @@ type knownToken struct {
 
 func (k *knownTokens) find(
 	hash sandboxes.KeyHash, sandbox *sandboxes.Sandbox, now time.Time,
-) (ledger.NativeToken, bool) {
+) (nativestore.Token, bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	known, ok := k.byID[hash]
 	if !ok || known.tenant != sandbox.Tenant || known.version != sandbox.ConfigVersion || !now.Before(known.until) {
-		return ledger.NativeToken{}, false
+		return nativestore.Token{}, false
 	}
 	return known.token, true
 }
 
-func (k *knownTokens) remember(token ledger.NativeToken, sandbox *sandboxes.Sandbox, until time.Time) {
+func (k *knownTokens) remember(token nativestore.Token, sandbox *sandboxes.Sandbox, until time.Time) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.byID == nil || len(k.byID) >= maxKnownTokens {

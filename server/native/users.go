@@ -12,6 +12,7 @@ import (
 
 	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/ledger/nativestore"
 	"github.com/cauri-dev/cauri/server/operators/operatorapi"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/sandboxes"
@@ -63,10 +64,10 @@ func (s *sandbox) userWith(ctx context.Context, id, password string) (operatorap
 
 // addedUser returns a user that was added through the API. It returns [ledger.ErrNotFound] if the user does not exist,
 // or if the API key that added the user is no longer valid.
-func (s *sandbox) addedUser(ctx context.Context, id string) (ledger.NativeUser, error) {
+func (s *sandbox) addedUser(ctx context.Context, id string) (nativestore.User, error) {
 	uuid, ok := parseUUID(id)
 	if !ok {
-		return ledger.NativeUser{}, ledger.ErrNotFound
+		return nativestore.User{}, ledger.ErrNotFound
 	}
 	found, err := s.native.ledger.FindNativeUser(ctx, s.who.Sandbox.Tenant, s.api.Operator, uuid)
 	if err == nil && !s.holds(found.MadeWith) {
@@ -85,7 +86,7 @@ func (s *sandbox) holds(key sandboxes.KeyHash) bool {
 // product, with [operatorapi.TokenInvalid].
 func (s *sandbox) userOf(ctx context.Context, hash sandboxes.KeyHash, product string) (operatorapi.User, error) {
 	token, err := s.token(ctx, hash)
-	if errors.Is(err, ledger.ErrTokenExpired) {
+	if errors.Is(err, nativestore.ErrTokenExpired) {
 		return operatorapi.User{}, &operatorapi.Refusal{Why: operatorapi.TokenInvalid, Token: operatorapi.ExpiredToken}
 	}
 	if errors.Is(err, ledger.ErrNotFound) {
@@ -102,7 +103,7 @@ func (s *sandbox) userOf(ctx context.Context, hash sandboxes.KeyHash, product st
 
 // token returns the valid token with a hash. It uses no cache in a sandbox with its own clock, because the clock may
 // have moved past the token's expiry.
-func (s *sandbox) token(ctx context.Context, hash sandboxes.KeyHash) (ledger.NativeToken, error) {
+func (s *sandbox) token(ctx context.Context, hash sandboxes.KeyHash) (nativestore.Token, error) {
 	n, sandbox := s.native, s.who.Sandbox
 	if !sandbox.Clocked {
 		if token, known := n.tokens.find(hash, sandbox, n.now()); known {
@@ -111,13 +112,13 @@ func (s *sandbox) token(ctx context.Context, hash sandboxes.KeyHash) (ledger.Nat
 	}
 	if s.api.KeyHeader == "" { // anybody can send such a token, because its key is no secret
 		if known, err := n.ledger.KnowsNativeSecret(ctx, sandbox.Tenant, s.api.Operator, hash); err != nil || !known {
-			return ledger.NativeToken{}, cmp.Or(err, ledger.ErrNotFound)
+			return nativestore.Token{}, cmp.Or(err, ledger.ErrNotFound)
 		}
 	}
 	asked := n.now()
 	token, err := n.ledger.FindNativeToken(ctx, sandbox.Tenant, s.api.Operator, hash)
 	if err == nil && !sandbox.Clocked {
-		n.tokens.remember(token, sandbox, asked.Add(min(token.Lifetime, ledger.NativeTokenKnown)))
+		n.tokens.remember(token, sandbox, asked.Add(min(token.Lifetime, nativestore.TokenKnown)))
 	}
 	return token, err
 }
@@ -126,7 +127,7 @@ func (s *sandbox) token(ctx context.Context, hash sandboxes.KeyHash) (ledger.Nat
 func (s *sandbox) IssueToken(
 	ctx context.Context, token, product string, u operatorapi.User, lifetime time.Duration,
 ) error {
-	return s.native.ledger.AddNativeToken(ctx, s.who.Sandbox.Tenant, ledger.NativeToken{
+	return s.native.ledger.AddNativeToken(ctx, s.who.Sandbox.Tenant, nativestore.Token{
 		Hash: hashOf(token), Operator: s.api.Operator, Product: product, UserID: u.ID, MadeWith: s.who.Key,
 		CallbackHost: u.CallbackHost, Lifetime: lifetime,
 	}, s.who.Sandbox.Clocked)
@@ -142,7 +143,7 @@ func (s *sandbox) AddUser(ctx context.Context, u operatorapi.User) error {
 	if u.ID == s.digest.User {
 		return taken
 	}
-	added, err := s.native.ledger.AddNativeUser(ctx, s.who.Sandbox.Tenant, ledger.NativeUser{
+	added, err := s.native.ledger.AddNativeUser(ctx, s.who.Sandbox.Tenant, nativestore.User{
 		Operator: s.api.Operator, ID: uuid, MadeWith: s.who.Key, CallbackHost: u.CallbackHost,
 	})
 	if err == nil && !added {

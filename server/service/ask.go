@@ -3,7 +3,7 @@ package service
 import (
 	"encoding/json"
 
-	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/ledger/nativestore"
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
@@ -22,8 +22,8 @@ type OperatorCall struct {
 	Operation string
 	Sent      json.RawMessage // fields of the request that the operator's answers repeat
 	Callbacks []payments.PlannedCallback
-	// Order is the order whose payer confirms it: the service records both, or none; nil for none.
-	Order *ledger.NativeOrder
+	// Checkout is the one whose payer confirms it: the service records both, or none; nil for none.
+	Checkout *nativestore.Checkout
 	// Party is the behavior of the number in the operator's own sandbox, used if no SIM has the number; nil for none.
 	Party *payments.TestNumber
 }

@@ -25,7 +25,7 @@ func optionalFields(who *Caller, asked *intent) ledger.OptionalFields {
 
 func callToKeep(c *OperatorCall, sandbox *sandboxes.Sandbox) *ledger.NativeRequest {
 	return &ledger.NativeRequest{
-		Operation: c.Operation, Sent: c.Sent, Callbacks: c.Callbacks, LatencyPercent: LatencyPercent(sandbox), Order: c.Order,
+		Operation: c.Operation, Sent: c.Sent, Callbacks: c.Callbacks, LatencyPercent: LatencyPercent(sandbox), Checkout: c.Checkout,
 	}
 }
 

@@ -24,8 +24,12 @@ func readSource(t *testing.T) source {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range files {
-		folder := filepath.Base(filepath.Dir(name))
+	below, err := filepath.Glob("../ledger/*/*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range append(files, below...) {
+		folder := strings.Split(filepath.ToSlash(name), "/")[1]
 		if strings.HasSuffix(name, "_test.go") || !slices.Contains([]string{"service", "ledger", "payments"}, folder) {
 			continue
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/ledger/nativestore"
 	"github.com/cauri-dev/cauri/server/ledgertest"
 	"github.com/cauri-dev/cauri/server/operators"
 	"github.com/cauri-dev/cauri/server/payments"
@@ -194,7 +195,7 @@ func TestAdvanceSendsCallbacks(t *testing.T) {
 	w.alices(payments.Ignore, 1_000_000)
 	good, bad := newCallbackReceiver(t, http.StatusOK), newCallbackReceiver(t, http.StatusInternalServerError)
 	paid := w.askedOfAlice("paid", payments.Success, 10*time.Minute, good.URL+"/paid")
-	token := ledger.NativeToken{Hash: sandboxes.KeyHash{7}, Operator: payments.MTN, Product: "collection", Lifetime: time.Hour}
+	token := nativestore.Token{Hash: sandboxes.KeyHash{7}, Operator: payments.MTN, Product: "collection", Lifetime: time.Hour}
 	if err := w.AddNativeToken(t.Context(), w.sandbox.Tenant, token, false); err != nil {
 		t.Fatal(err)
 	}
