@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/cauri-dev/cauri/server/english"
-	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/ledger/lists"
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
@@ -99,7 +99,7 @@ func (r listReader[T, ID]) read(l *listing, query url.Values, size int) (p listP
 	if err != nil {
 		return p, err
 	}
-	rows, newer, older := ledger.Page(found, size, after, before)
+	rows, newer, older := lists.Page(found, size, after, before)
 	switch {
 	case newer:
 		p.newer = l.page("newer", r.id(&rows[0]))

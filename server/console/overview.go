@@ -15,6 +15,7 @@ import (
 	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/faults"
 	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/ledger/lists"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/proof"
 )
@@ -96,7 +97,7 @@ func (c *Console) readOverview(v *visit) (o *overview, err error) {
 // readFeed returns the rows of the feed, newest first.
 func (c *Console) readFeed(v *visit) ([]feedRow, error) {
 	ctx, tenant := v.ctx(), v.who.Sandbox.Tenant
-	transactions, err := c.Ledger.ListTransactions(ctx, tenant, ledger.Filter{}, nil, overviewFeed)
+	transactions, err := c.Ledger.ListTransactions(ctx, tenant, lists.Filter{}, nil, overviewFeed)
 	if err != nil {
 		return nil, err
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/cauri-dev/cauri/server/console/locale"
 	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/ledger/lists"
 	"github.com/cauri-dev/cauri/server/operators"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/sandboxes"
@@ -112,7 +113,7 @@ func (c *Console) refundsOf(v *visit, t *payments.Transaction) ([]paymentRow, er
 	if t.Type != payments.Collection || t.Status != payments.Success {
 		return nil, nil
 	}
-	of := ledger.Filter{Type: payments.Refund, OrderRef: t.OrderRef}
+	of := lists.Filter{Type: payments.Refund, OrderRef: t.OrderRef}
 	found, err := c.Ledger.ListTransactions(v.ctx(), v.who.Sandbox.Tenant, of, nil, mostRefunds)
 	if err != nil {
 		return nil, err

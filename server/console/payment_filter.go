@@ -7,7 +7,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/ledger/lists"
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
@@ -17,18 +17,18 @@ const longestText = 120
 // paymentFilter has the filters of the list of payments, from its query.
 type paymentFilter struct {
 	listing
-	ledger.Filter
+	lists.Filter
 }
 
-var paymentFields = []filterOf[ledger.Filter]{
-	{"type", func(f *ledger.Filter, value string) bool { return readOne(&f.Type, value, payments.Types) }, ""},
-	{"status", func(f *ledger.Filter, value string) bool { return readOne(&f.Status, value, payments.Statuses) }, "%s"},
+var paymentFields = []filterOf[lists.Filter]{
+	{"type", func(f *lists.Filter, value string) bool { return readOne(&f.Type, value, payments.Types) }, ""},
+	{"status", func(f *lists.Filter, value string) bool { return readOne(&f.Status, value, payments.Statuses) }, "%s"},
 	{"market", readMarket, "%s"},
-	{"store", func(f *ledger.Filter, value string) bool { return readText(&f.Store, value) }, "store %s"},
+	{"store", func(f *lists.Filter, value string) bool { return readText(&f.Store, value) }, "store %s"},
 	{"number", readNumber, "number %s"},
-	{"order", func(f *ledger.Filter, value string) bool { return readText(&f.OrderRef, value) }, "order or reference %s"},
-	{"after", func(f *ledger.Filter, value string) bool { return readMoment(&f.CreatedAfter, value) }, "created from %s"},
-	{"before", func(f *ledger.Filter, value string) bool { return readMoment(&f.CreatedBefore, value) }, "created before %s"},
+	{"order", func(f *lists.Filter, value string) bool { return readText(&f.OrderRef, value) }, "order or reference %s"},
+	{"after", func(f *lists.Filter, value string) bool { return readMoment(&f.CreatedAfter, value) }, "created from %s"},
+	{"before", func(f *lists.Filter, value string) bool { return readMoment(&f.CreatedBefore, value) }, "created before %s"},
 }
 
 // readPaymentFilter reads the query of the list of payments.
@@ -48,13 +48,13 @@ func readText(into *string, value string) bool {
 }
 
 // readMarket reads an operator and a country, such as mtn-RW.
-func readMarket(f *ledger.Filter, value string) bool {
+func readMarket(f *lists.Filter, value string) bool {
 	operator, country, _ := strings.Cut(value, "-")
 	return readOne(&f.Operator, operator, payments.Operators) && readOne(&f.Country, country, payments.Countries)
 }
 
 // readNumber reads a phone number as people write it, for example with blanks, or with 00 instead of +.
-func readNumber(f *ledger.Filter, value string) bool {
+func readNumber(f *lists.Filter, value string) bool {
 	f.MSISDN = asMSISDN(value)
 	return f.MSISDN != ""
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/faults"
 	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/ledger/lists"
 	"github.com/cauri-dev/cauri/server/operators"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/sandboxes"
@@ -121,7 +122,7 @@ func (c *Console) tryPage(v *visit, f *tryForm) (page, error) {
 func (c *Console) readOffers(v *visit, f *tryForm) (err error) {
 	ctx, tenant := v.ctx(), v.who.Sandbox.Tenant
 	if f.kind == payments.Refund {
-		succeeded := ledger.Filter{Type: payments.Collection, Status: payments.Success}
+		succeeded := lists.Filter{Type: payments.Collection, Status: payments.Success}
 		found, err := c.Ledger.ListTransactions(ctx, tenant, succeeded, nil, mostRefundable)
 		if err != nil {
 			return err

@@ -10,6 +10,7 @@ import (
 	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/ledger/lists"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/service"
 )
@@ -129,7 +130,7 @@ func (a *API) listEvents(w http.ResponseWriter, r *http.Request, who *service.Ca
 	if err != nil {
 		return exchange.Answer{}, err
 	}
-	rows, newer, older := ledger.Page(found, q.Limit, q.After != nil, q.Before != nil)
+	rows, newer, older := lists.Page(found, q.Limit, q.After != nil, q.Before != nil)
 	page := wire.EventList{Data: []wire.EventSummary{}, HasMore: older}
 	for i := range rows {
 		page.Data = append(page.Data, wire.EventSummaryOf(&rows[i], sandbox.Faults))

@@ -7,7 +7,7 @@ import (
 
 	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
-	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/ledger/lists"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/service"
 )
@@ -73,7 +73,7 @@ func (a *API) listPayments(w http.ResponseWriter, r *http.Request, who *service.
 	if err != nil {
 		return exchange.Answer{}, err
 	}
-	rows, newer, older := ledger.Page(found, q.Limit, q.After != nil, q.Before != nil)
+	rows, newer, older := lists.Page(found, q.Limit, q.After != nil, q.Before != nil)
 	page := wire.PaymentList{Data: []wire.Payment{}, HasMore: older}
 	for _, t := range rows {
 		page.Data = append(page.Data, wire.PaymentOf(t, sandbox.Faults))

@@ -5,7 +5,7 @@ import (
 
 	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
-	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/ledger/lists"
 	"github.com/cauri-dev/cauri/server/requests"
 	"github.com/cauri-dev/cauri/server/service"
 )
@@ -32,7 +32,7 @@ func (a *API) listRequests(w http.ResponseWriter, r *http.Request, who *service.
 	if err != nil {
 		return exchange.Answer{}, err
 	}
-	rows, newer, older := ledger.Page(found, q.Limit, q.After != nil, q.Before != nil)
+	rows, newer, older := lists.Page(found, q.Limit, q.After != nil, q.Before != nil)
 	page := wire.RequestList{Data: []wire.LoggedRequest{}, HasMore: older}
 	for i := range rows {
 		page.Data = append(page.Data, wire.LoggedRequestOf(&rows[i], sandbox.Faults))

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cauri-dev/cauri/server/ledger/lists"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
 )
@@ -31,7 +32,7 @@ func (l *Ledger) listEvents(
 		return nil, nil
 	}
 	err := l.core.DB.List(ctx, tenant, func(ctx context.Context, scope postgres.DBTX) (err error) {
-		events, err = collect[Event](ctx, scope, sql, args)
+		events, err = lists.Collect[Event](ctx, scope, sql, args)
 		return err
 	})
 	return events, postgres.Classify(err, "listing events")
@@ -48,14 +49,14 @@ func eventsStatement(tenant int64, f EventFilter, after, before *payments.EventI
 	}
 	var parts []string
 	if f.Callback == nil || !*f.Callback {
-		part := conditions{where: []string{"e.tenant = $1"}, args: args}
+		part := lists.Conditions{Where: []string{"e.tenant = $1"}, Args: args}
 		parts = append(parts, listedEvents(&part, f, after, before))
-		args = part.args
+		args = part.Args
 	}
 	if f.Type == "" && f.State != EventRecorded && (f.Callback == nil || *f.Callback) {
-		part := conditions{where: []string{"n.tenant = $1"}, args: args}
+		part := lists.Conditions{Where: []string{"n.tenant = $1"}, Args: args}
 		parts = append(parts, listedCallbacks(&part, f, after, before))
-		args = part.args
+		args = part.Args
 	}
 	switch len(parts) {
 	case 0:
@@ -82,66 +83,66 @@ const (
 
 // listedEvents returns a statement that lists events. Its lateral joins with limit 1 force an index look-up for each
 // event. A plain join would read all rows of the sandbox.
-func listedEvents(c *conditions, f EventFilter, after, before *payments.EventID) string {
+func listedEvents(c *lists.Conditions, f EventFilter, after, before *payments.EventID) string {
 	ofType := ""
 	if f.Type != "" {
-		c.args = append(c.args, f.Type)
-		ofType = fmt.Sprintf(" and type = $%d", len(c.args))
+		c.Args = append(c.Args, f.Type)
+		ofType = fmt.Sprintf(" and type = $%d", len(c.Args))
 	}
-	c.events("e", f)
+	addEventConditions(c, "e", f)
 	if f.Transaction != nil {
-		c.add("e.id = $%d", postgres.UUID(*f.Transaction))
+		c.Add("e.id = $%d", postgres.UUID(*f.Transaction))
 	}
-	c.created("e.created_at", f.CreatedAfter, f.CreatedBefore)
+	c.Created("e.created_at", f.CreatedAfter, f.CreatedBefore)
 	direction := "desc"
 	switch {
 	case before != nil:
-		c.add("e.id > $%d", postgres.UUID(before.ID))
+		c.Add("e.id > $%d", postgres.UUID(before.ID))
 		direction = "asc"
 	case after != nil && after.Callback:
-		c.add("e.id <= $%d", postgres.UUID(after.ID)) // the event of its transaction is next
+		c.Add("e.id <= $%d", postgres.UUID(after.ID)) // the event of its transaction is next
 	case after != nil:
-		c.add("e.id < $%d", postgres.UUID(after.ID))
+		c.Add("e.id < $%d", postgres.UUID(after.ID))
 	}
 	return fmt.Sprintf(`select %s from events e
 		cross join lateral (select type, status from transactions where tenant = $1 and id = e.id%s limit 1) t
 		left join lateral (select response_status, error, faults from delivery_attempts where tenant = $1 and event_id = e.id and attempt = e.attempts limit 1) a on true
-		where %s order by e.tenant %[4]s, e.id %[4]s limit $2`, eventColumns, ofType, strings.Join(c.where, " and "), direction)
+		where %s order by e.tenant %[4]s, e.id %[4]s limit $2`, eventColumns, ofType, strings.Join(c.Where, " and "), direction)
 }
 
 // listedCallbacks returns a statement that lists callbacks. The time of creation of a transaction's callback is the time
 // at which the transaction was completed.
-func listedCallbacks(c *conditions, f EventFilter, after, before *payments.EventID) string {
-	c.events("n", f)
+func listedCallbacks(c *lists.Conditions, f EventFilter, after, before *payments.EventID) string {
+	addEventConditions(c, "n", f)
 	if f.Transaction != nil {
-		c.add("n.transaction_id = $%[1]d and n.id between first_callback_id($%[1]d) and last_callback_id($%[1]d)", postgres.UUID(*f.Transaction))
+		c.Add("n.transaction_id = $%[1]d and n.id between first_callback_id($%[1]d) and last_callback_id($%[1]d)", postgres.UUID(*f.Transaction))
 	}
-	c.created("coalesce(n.created_at, t.completed_at)", f.CreatedAfter, f.CreatedBefore)
+	c.Created("coalesce(n.created_at, t.completed_at)", f.CreatedAfter, f.CreatedBefore)
 	direction := "desc"
 	switch {
 	case before != nil && !before.Callback:
-		c.add("n.id >= $%d", postgres.UUID(before.ID)) // the callback of its transaction is next
+		c.Add("n.id >= $%d", postgres.UUID(before.ID)) // the callback of its transaction is next
 		direction = "asc"
 	case before != nil:
-		c.add("n.id > $%d", postgres.UUID(before.ID))
+		c.Add("n.id > $%d", postgres.UUID(before.ID))
 		direction = "asc"
 	case after != nil:
-		c.add("n.id < $%d", postgres.UUID(after.ID))
+		c.Add("n.id < $%d", postgres.UUID(after.ID))
 	}
 	return fmt.Sprintf(`select %s from native_callbacks n
 		left join lateral (select type, status, completed_at from transactions where tenant = $1 and id = n.transaction_id limit 1) t on true
 		left join lateral (select faults from callback_attempts where tenant = $1 and id = n.id and attempt = n.attempts limit 1) a on true
-		where %s order by n.tenant %[3]s, n.id %[3]s limit $2`, callbackColumns, strings.Join(c.where, " and "), direction)
+		where %s order by n.tenant %[3]s, n.id %[3]s limit $2`, callbackColumns, strings.Join(c.Where, " and "), direction)
 }
 
-// events adds the conditions that events and callbacks have in common. table is the alias of their table.
-func (c *conditions) events(table string, f EventFilter) {
+// addEventConditions adds the conditions that events and callbacks have in common. table is the alias of their table.
+func addEventConditions(c *lists.Conditions, table string, f EventFilter) {
 	if slices.Contains(EventStates, f.State) {
 		// A constant lets Postgres use the partial index of a state.
-		c.where = append(c.where, fmt.Sprintf("%s.state = '%s'", table, f.State))
+		c.Where = append(c.Where, fmt.Sprintf("%s.state = '%s'", table, f.State))
 	}
 	if f.State == EventQueued {
 		// This is always true, and lets Postgres use the partial index of due events.
-		c.where = append(c.where, table+".due_at is not null")
+		c.Where = append(c.Where, table+".due_at is not null")
 	}
 }

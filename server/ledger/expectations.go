@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/cauri-dev/cauri/server/expectations"
+	"github.com/cauri-dev/cauri/server/ledger/lists"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
 )
@@ -94,7 +95,7 @@ func observeLines(
 // observeStatement returns a statement with a part for each line, and a part for the newest transaction. A part returns
 // one row. It returns no row for a float or test client that does not exist.
 func observeStatement(tenant int64, lines []expectations.Line, since *payments.ID, then *pastTime) (sql string, args []any) {
-	c := observing{conditions: conditions{args: []any{tenant}}, since: since}
+	c := observing{Conditions: lists.Conditions{Args: []any{tenant}}, since: since}
 	c.enter(then)
 	parts := make([]string, 0, len(lines)+1)
 	for i := range lines {
@@ -102,7 +103,7 @@ func observeStatement(tenant int64, lines []expectations.Line, since *payments.I
 	}
 	const newest = "(select id from transactions where tenant = $1 order by tenant desc, id desc limit 1)"
 	parts = append(parts, observation(len(lines), observedColumns{example: newest}, c.given()))
-	return strings.Join(parts, " union all "), c.args
+	return strings.Join(parts, " union all "), c.Args
 }
 
 // observedColumns are the columns of a part, as SQL; empty: the part has no such column.
@@ -119,13 +120,13 @@ const maxObserved = expectations.MaxCount + 1
 
 // observing builds the parts of a statement that observes a sandbox.
 type observing struct {
-	conditions
+	lists.Conditions
 	since *payments.ID // only later transactions count; nil: all do
 	past
 }
 
 func (c *observing) observed(i int, l *expectations.Line, lines []expectations.Line) string {
-	c.where = []string{"tenant = $1"}
+	c.Where = []string{"tenant = $1"}
 	switch {
 	case l.Transactions != nil:
 		selected, late := c.selected(&l.Transactions.Where, false)
@@ -133,23 +134,23 @@ func (c *observing) observed(i int, l *expectations.Line, lines []expectations.L
 	case l.Events != nil:
 		return c.observedEvents(i, l.Events)
 	case l.Float != nil:
-		c.add("currency = $%d", l.Float.Currency)
+		c.Add("currency = $%d", l.Float.Currency)
 		return c.balance(i, "floats")
 	case l.TestClient != nil:
-		c.add("msisdn = $%d", l.TestClient.MSISDN)
+		c.Add("msisdn = $%d", l.TestClient.MSISDN)
 		return c.balance(i, "sims")
 	case l.Refunds != nil:
-		c.add("order_ref = $%d", l.Refunds.Of)
+		c.Add("order_ref = $%d", l.Refunds.Of)
 		c.after()
-		c.filterThen(Filter{Type: payments.Refund, Status: payments.Success})
-		return observation(i, observedColumns{amount: "coalesce(sum(amount), 0)"}, " from transactions t where "+strings.Join(c.where, " and "))
+		c.filterThen(lists.Filter{Type: payments.Refund, Status: payments.Success})
+		return observation(i, observedColumns{amount: "coalesce(sum(amount), 0)"}, " from transactions t where "+strings.Join(c.Where, " and "))
 	default:
 		return c.observedOthers(i, lines)
 	}
 }
 
 func (c *observing) balance(i int, table string) string {
-	return observation(i, observedColumns{amount: "balance", late: c.changedLater()}, " from "+table+" where "+strings.Join(c.where, " and "))
+	return observation(i, observedColumns{amount: "balance", late: c.changedLater()}, " from "+table+" where "+strings.Join(c.Where, " and "))
 }
 
 // observedOthers returns a part that counts the transactions that no line counts. The example is a transaction that has
@@ -157,11 +158,11 @@ func (c *observing) balance(i int, table string) string {
 func (c *observing) observedOthers(i int, lines []expectations.Line) string {
 	c.after()
 	c.wasThere()
-	outer := c.where
+	outer := c.Where
 	for _, counted := range expectations.Counted(lines) {
-		c.where = []string{"true"}
+		c.Where = []string{"true"}
 		c.filterThen(filterOf(&counted))
-		outer = append(outer, "not ("+strings.Join(c.where, " and ")+")")
+		outer = append(outer, "not ("+strings.Join(c.Where, " and ")+")")
 	}
 	return observation(i, observedColumns{
 		count: "count(*)", example: "(array_agg(id order by ended desc, id))[1]", ended: "coalesce(bool_or(ended), false)", late: c.anyUnsure(),
@@ -199,41 +200,41 @@ func (c *observing) selected(w *expectations.Where, ended bool) (query, late str
 	f := filterOf(w)
 	columns, late := "id", ""
 	if ended {
-		c.where = append(c.where, c.hadEnded())
+		c.Where = append(c.Where, c.hadEnded())
 	} else if f.Status == "" || f.Status == payments.Pending {
 		c.wasThere()
 		columns, late = columns+c.unsure(), c.anyUnsure()
 	}
-	index, ok := listIndexOf(f)
+	index, ok := lists.IndexOf(f)
 	if !ok || c.at != 0 && f.Status == payments.Pending {
 		c.filterThen(f)
 		c.after()
-		return "select " + columns + " from transactions t where " + strings.Join(c.where, " and "), late
+		return "select " + columns + " from transactions t where " + strings.Join(c.Where, " and "), late
 	}
-	c.where = append(c.where, "status = s.status", "type = k.type", "operator = o.operator", "country = c.country")
+	c.Where = append(c.Where, "status = s.status", "type = k.type", "operator = o.operator", "country = c.country")
 	if c.at != 0 && f.Status != "" {
-		c.where = append(c.where, c.hadEnded())
+		c.Where = append(c.Where, c.hadEnded())
 	}
-	c.filter(Filter{Store: f.Store, MSISDN: f.MSISDN, CreatedAfter: f.CreatedAfter, CreatedBefore: f.CreatedBefore})
+	c.Match(lists.Filter{Store: f.Store, MSISDN: f.MSISDN, CreatedAfter: f.CreatedAfter, CreatedBefore: f.CreatedBefore})
 	c.after()
-	n := len(c.args)
-	c.args = append(c.args, texts(index.statuses), texts(index.types), texts(index.operators), texts(index.countries))
+	n := len(c.Args)
+	c.Args = append(c.Args, lists.Texts(index.Statuses), lists.Texts(index.Types), lists.Texts(index.Operators), lists.Texts(index.Countries))
 	return fmt.Sprintf(`select found.* from unnest($%d::text[]::transaction_status[]) s (status),
 		unnest($%d::text[]::transaction_type[]) k (type), unnest($%d::text[]) o (operator), unnest($%d::text[]) c (country), lateral (
 			select %s from listed_transactions t where %s order by id desc limit %d) found`,
-		n+1, n+2, n+3, n+4, columns, strings.Join(c.where, " and "), maxObserved), late
+		n+1, n+2, n+3, n+4, columns, strings.Join(c.Where, " and "), maxObserved), late
 }
 
 // after adds a condition that excludes the transactions up to the parameter since of the statement.
 func (c *observing) after() {
 	if c.since != nil {
-		c.add("id > $%d", postgres.UUID(*c.since))
+		c.Add("id > $%d", postgres.UUID(*c.since))
 	}
 }
 
 // filterOf returns the filter of conditions that were parsed.
-func filterOf(w *expectations.Where) Filter {
-	return Filter{
+func filterOf(w *expectations.Where) lists.Filter {
+	return lists.Filter{
 		Country: payments.Country(w.Country), Operator: payments.Operator(w.Operator), Status: payments.Status(w.Status),
 		Type: payments.Type(w.Type), OrderRef: w.OrderRef, Store: w.Application, Reference: w.Reference, MSISDN: w.MSISDN,
 		CreatedAfter: timeOf(w.CreatedAfter), CreatedBefore: timeOf(w.CreatedBefore),

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/cauri-dev/cauri/server/ledger/lists"
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
@@ -26,8 +27,8 @@ type past struct {
 
 func (c *observing) enter(then *pastTime) {
 	if then != nil {
-		c.args = append(c.args, then.At)
-		c.past = past{len(c.args), then.Clocked, then.Clocked && then.Changed}
+		c.Args = append(c.Args, then.At)
+		c.past = past{len(c.Args), then.Clocked, then.Clocked && then.Changed}
 	}
 }
 
@@ -50,23 +51,23 @@ func (p *past) hadEnded() string {
 // wasThere adds the condition that the transaction t existed, as far as it is known.
 func (c *observing) wasThere() {
 	if c.at != 0 && !c.clocked {
-		c.where = append(c.where, fmt.Sprintf("t.created_at <= $%d", c.at))
+		c.Where = append(c.Where, fmt.Sprintf("t.created_at <= $%d", c.at))
 	}
 }
 
 // filterThen adds the conditions of a filter, and the status of it that the transaction t had.
-func (c *observing) filterThen(f Filter) {
+func (c *observing) filterThen(f lists.Filter) {
 	status := f.Status
 	if c.at != 0 && status == payments.Pending {
 		f.Status = ""
 	}
-	c.filter(f)
+	c.Match(f)
 	switch {
 	case c.at == 0 || status == "":
 	case status == payments.Pending:
-		c.where = append(c.where, "not "+c.hadEnded())
+		c.Where = append(c.Where, "not "+c.hadEnded())
 	default:
-		c.where = append(c.where, c.hadEnded())
+		c.Where = append(c.Where, c.hadEnded())
 	}
 }
 

@@ -1,8 +1,7 @@
 package ledger
 
-// ListStatement is what ListTransactions sends, EventsStatement what ListEvents does, and LookUpStatement what GetTransactionBatched does.
+// EventsStatement is what ListEvents sends, and LookUpStatement what GetTransactionBatched does.
 var (
-	ListStatement   = listStatement
 	EventsStatement = eventsStatement
 	LookUpStatement = lookUpStatement
 )

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/cauri-dev/cauri/server/ledger/ledgerdb"
+	"github.com/cauri-dev/cauri/server/ledger/lists"
 	"github.com/cauri-dev/cauri/server/ledger/nativestore"
 	"github.com/cauri-dev/cauri/server/ledger/receiverchecks"
 	"github.com/cauri-dev/cauri/server/payments"
@@ -21,6 +22,7 @@ import (
 // concurrent use.
 type Ledger struct {
 	// What the packages in this folder do for the api, with the same database.
+	*lists.Transactions
 	*nativestore.Store
 	*receiverchecks.Requests
 
@@ -35,7 +37,7 @@ type Ledger struct {
 // New makes a ledger in a database.
 func New(db *postgres.DB, store *sandboxes.Registry) *Ledger {
 	core := ledgerdb.Core{DB: db, Sandboxes: store}
-	l := &Ledger{core: core, Store: nativestore.New(core), Requests: receiverchecks.NewRequests(core)}
+	l := &Ledger{core: core, Transactions: lists.New(core), Store: nativestore.New(core), Requests: receiverchecks.NewRequests(core)}
 	admission := db.Admission()
 	// A queue of one float or one sandbox does not wait for an admission. Each statement that it sends acquires one.
 	l.collections = postgres.Coalescer[*NewCollection]{

@@ -14,7 +14,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
 
-	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/ledger/lists"
 	"github.com/cauri-dev/cauri/server/ledgertest"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
@@ -130,36 +130,36 @@ func TestNoListReadsAnotherTenantsRows(t *testing.T) {
 	cursor := payments.ID{13: 1} // 65536
 	type list struct {
 		name   string
-		filter ledger.Filter
+		filter lists.Filter
 		after  *payments.ID
 		most   float64 // rows read, as a multiple of those asked for; 0: all of the tenant's may be
 		before *payments.ID
 	}
 	const partitions = 12 // 3 types of 2 operators, in each of the 2 statuses
 	filters := []list{
-		{"the first page", ledger.Filter{}, nil, 1, nil},
-		{"a later page", ledger.Filter{}, &cursor, 1, nil},
-		{"an order", ledger.Filter{OrderRef: "o1666"}, nil, 1, nil},
-		{"an order, a later page", ledger.Filter{OrderRef: "o1666"}, &cursor, 1, nil},
-		{"an order that does not exist", ledger.Filter{OrderRef: "none"}, nil, 1, nil},
-		{"a reference", ledger.Filter{Reference: "r50000"}, nil, 1, nil},
-		{"a reference of another tenant", ledger.Filter{Reference: "r49999"}, nil, 1, nil},
-		{"a country", ledger.Filter{Country: payments.Rwanda}, nil, partitions, nil},
-		{"a country without transactions", ledger.Filter{Country: payments.Togo}, nil, 1, nil},
-		{"an operator", ledger.Filter{Operator: payments.Airtel}, nil, partitions, nil},
-		{"an operator without transactions", ledger.Filter{Operator: payments.Moov}, nil, 1, nil},
-		{"a status", ledger.Filter{Status: payments.Success}, nil, partitions, nil},
-		{"a rare status", ledger.Filter{Status: payments.Pending}, nil, partitions, nil},
-		{"a status without transactions", ledger.Filter{Status: payments.Timeout}, &cursor, 1, nil},
-		{"a type", ledger.Filter{Type: payments.Refund}, nil, partitions, nil},
-		{"a type and a status that do not go together", ledger.Filter{Type: payments.Disbursement, Status: payments.Timeout}, nil, 1, nil},
-		{"a rare status, a later page", ledger.Filter{Status: payments.Pending, Operator: payments.MTN}, &cursor, partitions, nil},
-		{"a rare store", ledger.Filter{Store: "kiosk"}, nil, 0, nil},
-		{"a number", ledger.Filter{MSISDN: "+250788000017"}, nil, 0, nil},
-		{"a time", ledger.Filter{CreatedAfter: at("2026-05-01T12:00:00Z")}, nil, 1, nil},
-		{"an early time", ledger.Filter{CreatedBefore: at("2026-05-01T00:10:00Z")}, nil, 0, nil},
-		{"between two times", ledger.Filter{CreatedAfter: at("2026-05-01T12:00:00Z"), CreatedBefore: at("2026-05-01T13:00:00Z")}, &cursor, 0, nil},
-		{"all at once", ledger.Filter{
+		{"the first page", lists.Filter{}, nil, 1, nil},
+		{"a later page", lists.Filter{}, &cursor, 1, nil},
+		{"an order", lists.Filter{OrderRef: "o1666"}, nil, 1, nil},
+		{"an order, a later page", lists.Filter{OrderRef: "o1666"}, &cursor, 1, nil},
+		{"an order that does not exist", lists.Filter{OrderRef: "none"}, nil, 1, nil},
+		{"a reference", lists.Filter{Reference: "r50000"}, nil, 1, nil},
+		{"a reference of another tenant", lists.Filter{Reference: "r49999"}, nil, 1, nil},
+		{"a country", lists.Filter{Country: payments.Rwanda}, nil, partitions, nil},
+		{"a country without transactions", lists.Filter{Country: payments.Togo}, nil, 1, nil},
+		{"an operator", lists.Filter{Operator: payments.Airtel}, nil, partitions, nil},
+		{"an operator without transactions", lists.Filter{Operator: payments.Moov}, nil, 1, nil},
+		{"a status", lists.Filter{Status: payments.Success}, nil, partitions, nil},
+		{"a rare status", lists.Filter{Status: payments.Pending}, nil, partitions, nil},
+		{"a status without transactions", lists.Filter{Status: payments.Timeout}, &cursor, 1, nil},
+		{"a type", lists.Filter{Type: payments.Refund}, nil, partitions, nil},
+		{"a type and a status that do not go together", lists.Filter{Type: payments.Disbursement, Status: payments.Timeout}, nil, 1, nil},
+		{"a rare status, a later page", lists.Filter{Status: payments.Pending, Operator: payments.MTN}, &cursor, partitions, nil},
+		{"a rare store", lists.Filter{Store: "kiosk"}, nil, 0, nil},
+		{"a number", lists.Filter{MSISDN: "+250788000017"}, nil, 0, nil},
+		{"a time", lists.Filter{CreatedAfter: at("2026-05-01T12:00:00Z")}, nil, 1, nil},
+		{"an early time", lists.Filter{CreatedBefore: at("2026-05-01T00:10:00Z")}, nil, 0, nil},
+		{"between two times", lists.Filter{CreatedAfter: at("2026-05-01T12:00:00Z"), CreatedBefore: at("2026-05-01T13:00:00Z")}, &cursor, 0, nil},
+		{"all at once", lists.Filter{
 			Country: payments.Rwanda, Operator: payments.MTN, Status: payments.Success, Type: payments.Collection, OrderRef: "o1666", Store: "shop",
 			Reference: "r50000", MSISDN: "+250788001666", CreatedAfter: at("2026-05-01T00:00:00Z"), CreatedBefore: at("2026-06-01T00:00:00Z"),
 		}, nil, 1, nil},
@@ -176,7 +176,7 @@ func TestNoListReadsAnotherTenantsRows(t *testing.T) {
 		for _, c := range filters {
 			for _, generic := range []bool{false, true} {
 				t.Run(fmt.Sprintf("%s, %s, generic %t", c.name, what, generic), func(t *testing.T) {
-					sql, args := ledger.ListStatement(tenant, c.filter, c.after, c.before, limit)
+					sql, args := lists.Statement(tenant, c.filter, c.after, c.before, limit)
 					scans := 0
 					w.explain(tenant, generic, sql, args).each(func(p plan) {
 						indexScan := strings.Contains(p.NodeType, "Index") // of a table, or of an index for a bitmap
@@ -212,8 +212,8 @@ func TestNoListReadsAnotherTenantsRows(t *testing.T) {
 func TestScopeHoldsListsWithoutTheirCondition(t *testing.T) {
 	w := newFixture(t)
 	tenant, small := w.crowd(3000)
-	for name, filter := range map[string]ledger.Filter{"all": {}, "an order": {OrderRef: "o50"}, "a status": {Status: payments.Success}} {
-		sql, args := ledger.ListStatement(small, filter, nil, nil, 5000)
+	for name, filter := range map[string]lists.Filter{"all": {}, "an order": {OrderRef: "o50"}, "a status": {Status: payments.Success}} {
+		sql, args := lists.Statement(small, filter, nil, nil, 5000)
 		w.within(tenant, func(tx pgx.Tx) { // they ask for another's
 			rows, err := tx.Query(t.Context(), sql, args...)
 			if err != nil {
@@ -283,7 +283,7 @@ func TestListTransactions(t *testing.T) {
 		made = append(made, w.Create(w.Collection(fmt.Sprint("r", i), payments.Success, alice)))
 		other.Create(other.Collection(fmt.Sprint("r", i), payments.Success, alice))
 	}
-	references := func(f ledger.Filter, after, before *payments.ID, limit int) (found []string) {
+	references := func(f lists.Filter, after, before *payments.ID, limit int) (found []string) {
 		t.Helper()
 		list, err := w.ListTransactions(t.Context(), w.Sandbox.Tenant, f, after, limit)
 		if before != nil {
@@ -301,7 +301,7 @@ func TestListTransactions(t *testing.T) {
 		return found
 	}
 	for name, c := range map[string]struct {
-		filter        ledger.Filter
+		filter        lists.Filter
 		after, before *payments.ID
 		limit         int
 		want          []string
@@ -311,13 +311,13 @@ func TestListTransactions(t *testing.T) {
 		"after one":                    {after: &made[3].ID, limit: 2, want: []string{"r2", "r1"}},
 		"after the last":               {after: &made[0].ID, limit: 2},
 		"after one that is not there":  {after: &payments.ID{0xff}, limit: 1, want: []string{"r4"}},
-		"filtered, after one":          {filter: ledger.Filter{OrderRef: "r1"}, after: &made[3].ID, limit: 2, want: []string{"r1"}},
-		"filtered, after the only one": {filter: ledger.Filter{OrderRef: "r1"}, after: &made[1].ID, limit: 2},
+		"filtered, after one":          {filter: lists.Filter{OrderRef: "r1"}, after: &made[3].ID, limit: 2, want: []string{"r1"}},
+		"filtered, after the only one": {filter: lists.Filter{OrderRef: "r1"}, after: &made[1].ID, limit: 2},
 		"before one":                   {before: &made[1].ID, limit: 2, want: []string{"r3", "r2"}},
 		"before the second":            {before: &made[3].ID, limit: 2, want: []string{"r4"}},
 		"before the first":             {before: &made[4].ID, limit: 2},
-		"filtered, before one":         {filter: ledger.Filter{Status: payments.Success}, before: &made[0].ID, limit: 2, want: []string{"r2", "r1"}},
-		"an apostrophe":                {filter: ledger.Filter{OrderRef: "' or true --"}, limit: 2},
+		"filtered, before one":         {filter: lists.Filter{Status: payments.Success}, before: &made[0].ID, limit: 2, want: []string{"r2", "r1"}},
+		"an apostrophe":                {filter: lists.Filter{OrderRef: "' or true --"}, limit: 2},
 	} {
 		if diff := cmp.Diff(c.want, references(c.filter, c.after, c.before, c.limit)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/ledger/lists"
 	"github.com/cauri-dev/cauri/server/ledgertest"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
@@ -174,7 +174,7 @@ func TestALifeUnderTheRoles(t *testing.T) {
 	w.Reload()
 	w.Create(w.Collection("r1", payments.Success, alice))
 	w.Pending("r2", alice)
-	if list, err := api.ListTransactions(t.Context(), w.Sandbox.Tenant, ledger.Filter{}, nil, 10); err != nil || len(list) != 2 {
+	if list, err := api.ListTransactions(t.Context(), w.Sandbox.Tenant, lists.Filter{}, nil, 10); err != nil || len(list) != 2 {
 		t.Errorf("listed %d, %v", len(list), err)
 	}
 

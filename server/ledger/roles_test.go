@@ -20,6 +20,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/ledger/lists"
 	"github.com/cauri-dev/cauri/server/ledgertest"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
@@ -395,12 +396,12 @@ func TestRolesHaveWhatTheirStatementsNeed(t *testing.T) {
 // statements are all that the store sends, by their names.
 func statements(t *testing.T) map[string]string {
 	t.Helper()
-	list, _ := ledger.ListStatement(1, ledger.Filter{}, nil, nil, 1)
+	list, _ := lists.Statement(1, lists.Filter{}, nil, nil, 1)
 	events, _ := ledger.EventsStatement(1, ledger.EventFilter{}, nil, nil, 1)
-	newer, _ := ledger.ListStatement(1, ledger.Filter{}, nil, new(payments.ID), 1)
+	newer, _ := lists.Statement(1, lists.Filter{}, nil, new(payments.ID), 1)
 	newerEvents, _ := ledger.EventsStatement(1, ledger.EventFilter{}, nil, new(payments.EventID), 1)
-	all := ledger.Filter{Status: payments.Success, Store: "s", MSISDN: "m", CreatedAfter: new(time.Time)}
-	filtered, _ := ledger.ListStatement(1, all, nil, nil, 1)
+	all := lists.Filter{Status: payments.Success, Store: "s", MSISDN: "m", CreatedAfter: new(time.Time)}
+	filtered, _ := lists.Statement(1, all, nil, nil, 1)
 	observe, _ := ledger.ObserveStatement(1, allLines(t), new(payments.ID), nil)
 	observeLate, _ := ledger.ObserveStatement(1, allLines(t), new(payments.ID), &ledger.PastTime{Clocked: true, Changed: true})
 	texts := map[string]string{

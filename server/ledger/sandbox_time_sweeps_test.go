@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/ledger/lists"
 	"github.com/cauri-dev/cauri/server/ledgertest"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
@@ -340,7 +341,7 @@ func TestListsUnderAClock(t *testing.T) {
 	var after *payments.ID
 	var afterEvent *payments.EventID
 	for page := range 3 {
-		found, err := w.ListTransactions(t.Context(), w.Sandbox.Tenant, ledger.Filter{}, after, 2)
+		found, err := w.ListTransactions(t.Context(), w.Sandbox.Tenant, lists.Filter{}, after, 2)
 		if err != nil || len(found) != 2 {
 			t.Fatalf("page %d: %d transactions, %v", page, len(found), err)
 		}
@@ -360,7 +361,7 @@ func TestListsUnderAClock(t *testing.T) {
 	if diff := cmp.Diff(listed[1:], told[1:]); diff != "" { // the first page of events was read after more was recorded
 		t.Errorf("events (-want +listed):\n%s", diff)
 	}
-	recent, err := w.ListTransactions(t.Context(), w.Sandbox.Tenant, ledger.Filter{CreatedAfter: new(noon.Add(30 * time.Minute))}, nil, 10)
+	recent, err := w.ListTransactions(t.Context(), w.Sandbox.Tenant, lists.Filter{CreatedAfter: new(noon.Add(30 * time.Minute))}, nil, 10)
 	if err != nil || len(recent) != 5 {
 		t.Errorf("%d transactions of the last hour, %v", len(recent), err)
 	}

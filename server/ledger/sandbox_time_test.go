@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/ledger/lists"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
 )
@@ -117,7 +118,7 @@ func TestIDsRiseInSandboxTime(t *testing.T) {
 	if len(failed) > 0 {
 		t.Fatal(errors.Join(failed...))
 	}
-	listed, err := w.ListTransactions(t.Context(), w.Sandbox.Tenant, ledger.Filter{}, nil, 1000)
+	listed, err := w.ListTransactions(t.Context(), w.Sandbox.Tenant, lists.Filter{}, nil, 1000)
 	if err != nil || len(listed) != writers*each {
 		t.Fatalf("%d transactions, %v", len(listed), err)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/ledger/lists"
 	"github.com/cauri-dev/cauri/server/ledgertest"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
@@ -216,7 +217,7 @@ func TestNothingPassesThroughAFormerTenant(t *testing.T) {
 				"get of":    second(w.GetTransactionBatched(t.Context(), &known, made.ID)),
 				"reference": third(w.FindReference(t.Context(), former, "r1")),
 				"sim":       second(w.FindSIM(t.Context(), former, alice)),
-				"list":      second(w.ListTransactions(t.Context(), former, ledger.Filter{}, nil, 10)),
+				"list":      second(w.ListTransactions(t.Context(), former, lists.Filter{}, nil, 10)),
 				"webhook":   second(w.ReadWebhook(t.Context(), former)),
 				"rate":      second(w.TakeRequests(t.Context(), former, 10, 1, sandboxes.Grant{})),
 				"success":   w.CreateCollection(t.Context(), former, success),

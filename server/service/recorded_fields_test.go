@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/ledger/lists"
 	"github.com/cauri-dev/cauri/server/ledgertest"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
@@ -182,7 +183,7 @@ func (r *recorder) readings(t *payments.Transaction) map[string]*payments.Transa
 	if err != nil {
 		r.T.Fatal(err)
 	}
-	page, err := r.ListTransactions(ctx, r.Sandbox.Tenant, ledger.Filter{Reference: t.Reference}, nil, 1)
+	page, err := r.ListTransactions(ctx, r.Sandbox.Tenant, lists.Filter{Reference: t.Reference}, nil, 1)
 	if err != nil || len(page) != 1 {
 		r.T.Fatal(err, len(page))
 	}

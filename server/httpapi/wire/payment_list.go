@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"slices"
 
-	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/ledger/lists"
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
@@ -18,7 +18,7 @@ type PaymentList struct {
 
 // PaymentQuery is the query of a list of transactions.
 type PaymentQuery struct {
-	Filter ledger.Filter
+	Filter lists.Filter
 	After  *payments.ID
 	Before *payments.ID
 	Limit  int

@@ -1,4 +1,4 @@
-package ledger
+package lists
 
 // Page returns the rows of a page of at most limit rows, in the rows that a list found with limit+1 as its limit. The
 // parameter after says that the page follows a row, and before that it ends before one. Page also reports whether the
