@@ -15,6 +15,8 @@ import (
 
 	"github.com/cauri-dev/cauri/cmd/cauri/cli"
 	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/ledger/observations"
+	"github.com/cauri-dev/cauri/server/ledger/queues"
 	"github.com/cauri-dev/cauri/server/ledger/receiverchecks"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/proof"
@@ -62,9 +64,9 @@ type workerDatabase struct {
 	*ledger.Deliveries
 	*ledger.Forwards
 	*ledger.Settler
-	*ledger.Upkeep
+	*queues.Upkeep
 	*ledger.Clocks
-	*ledger.Expectations
+	*observations.Expectations
 	*receiverchecks.Queue
 	*proof.Proofs
 }
@@ -101,7 +103,7 @@ func newWorker(ctx context.Context, o workerOptions, keys *secrets.KeyRing) (*pr
 	guard.Own = platformAddresses(p.db.Addresses, os.Getenv)
 	p.ends += webhooks.AttemptTimeout // time for running attempts to end
 	p.worker = telemetry.NewWorker(p.registry)
-	upkeep := ledger.NewUpkeep(p.db)
+	upkeep := queues.NewUpkeep(p.db)
 	w := worker.New(worker.Options{
 		Database: workerDatabase{
 			Registry: p.sandboxes, Deliveries: ledger.NewDeliveries(p.db, p.sandboxes, keys), Forwards: ledger.NewForwards(p.db, p.sandboxes),
@@ -111,7 +113,7 @@ func newWorker(ctx context.Context, o workerOptions, keys *secrets.KeyRing) (*pr
 			Upkeep:       upkeep,
 			Clocks:       ledger.NewClocks(p.db, p.sandboxes),
 			Proofs:       proof.NewProofs(p.db, p.sandboxes, rand.Float64),
-			Expectations: ledger.NewExpectations(p.db, p.sandboxes),
+			Expectations: observations.NewExpectations(p.db, p.sandboxes),
 			Queue:        receiverchecks.NewQueue(p.db, p.sandboxes, keys),
 		},
 		Sender: webhooks.NewSender(guard, programVersion(), p.now), Log: slog.Default(), Concurrency: o.concurrency,
@@ -143,10 +145,10 @@ func platformAddresses(database func() []netip.AddrPort, getenv func(string) str
 }
 
 // queueStatistics returns a function that reads the lengths of the workers' queues, with the names of the metrics.
-func queueStatistics(db *ledger.Upkeep) func(context.Context) (telemetry.QueueStatistics, error) {
+func queueStatistics(db *queues.Upkeep) func(context.Context) (telemetry.QueueStatistics, error) {
 	return func(ctx context.Context) (telemetry.QueueStatistics, error) {
 		found, err := db.QueueStatistics(ctx)
-		queue := func(name string, q ledger.Queue) telemetry.Queue {
+		queue := func(name string, q queues.Queue) telemetry.Queue {
 			return telemetry.Queue{Name: name, Due: q.Due, Sandboxes: q.Sandboxes, Oldest: q.Oldest}
 		}
 		return telemetry.QueueStatistics{

@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/cauri-dev/cauri/server/expectations"
-	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/ledger/observations"
 )
 
 const (
@@ -25,7 +25,7 @@ const (
 // expectationsPage is a page of the sandbox's expectations. After a form was sent, it also has the results of the
 // form's lines.
 type expectationsPage struct {
-	ledger.ExpectationList
+	observations.ExpectationList
 	first   bool                // it is the first page
 	older   string              // address of the next page; empty: there is none
 	form    string              // the lines as they were sent
@@ -79,7 +79,7 @@ func (c *Console) evaluate(v *visit) (page, error) {
 		return l.page(v), nil
 	}
 	seen, err := c.Ledger.Observe(v.ctx(), v.who.Sandbox.Tenant, l.lines, nil)
-	if errors.Is(err, ledger.ErrTooManyRows) {
+	if errors.Is(err, observations.ErrTooManyRows) {
 		l.wrong, l.tag = l.reasonOf(v, expectations.ReasonUnreadable), v.Tag
 		return l.page(v), nil
 	}
@@ -131,7 +131,7 @@ func (l *expectationsPage) lead(v *visit) string {
 }
 
 // verdict returns the verdict of an expectation, its reason, and its time, as a text. The times are in real time.
-func (l *expectationsPage) verdict(v *visit, e *ledger.Expectation) string {
+func (l *expectationsPage) verdict(v *visit, e *observations.Expectation) string {
 	switch {
 	case e.Verdict == expectations.Met:
 		return v.Text("All lines were met and stayed so: decided %s, begun %s.", v.At(e.ChangedAt, l.Now), v.At(e.BeganAt, l.Now))
@@ -163,7 +163,7 @@ func (l *expectationsPage) reasonOf(v *visit, reason string) string {
 }
 
 // unmet returns the first line that is not met. It returns "" if all are met, or if none was evaluated.
-func unmet(e *ledger.Expectation) string {
+func unmet(e *observations.Expectation) string {
 	for _, r := range e.Results {
 		if !r.Met {
 			return r.Line

@@ -11,7 +11,7 @@ import templruntime "github.com/a-h/templ/runtime"
 
 import (
 	"github.com/cauri-dev/cauri/server/expectations"
-	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/ledger/observations"
 )
 
 func expectationsShown(v *visit, l *expectationsPage) templ.Component {
@@ -190,7 +190,7 @@ func expectationsShown(v *visit, l *expectationsPage) templ.Component {
 }
 
 // expectationCard is an expectation with its lines.
-func expectationCard(v *visit, l *expectationsPage, e *ledger.Expectation) templ.Component {
+func expectationCard(v *visit, l *expectationsPage, e *observations.Expectation) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {

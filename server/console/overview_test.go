@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/ledger/queues"
 	"github.com/cauri-dev/cauri/server/ledgertest"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
@@ -71,7 +72,7 @@ func TestSlowReceiverIsNotTakenForAMissingWorker(t *testing.T) {
 			}
 			lease := func() *ledger.LeasedEvent {
 				t.Helper()
-				slots := []ledger.SlotGrant{{DueTenant: ledger.DueTenant{Tenant: tenant}, Slots: 1}}
+				slots := []queues.SlotGrant{{DueTenant: queues.DueTenant{Tenant: tenant}, Slots: 1}}
 				events, _, err := f.store.LeaseDueEvents(t.Context(), slots, time.Hour, ledgertest.Body())
 				if err != nil || len(events) != 1 {
 					t.Fatalf("%d events are leased, %v", len(events), err)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/cauri-dev/cauri/server/faults"
 	"github.com/cauri-dev/cauri/server/ledger/ledgerdb"
+	"github.com/cauri-dev/cauri/server/ledger/queues"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
@@ -36,14 +37,14 @@ type LeasedCallback struct {
 }
 
 // TenantsToCallBack finds the sandboxes that have callbacks due.
-func (s *Deliveries) TenantsToCallBack(ctx context.Context) ([]DueTenant, error) {
+func (s *Deliveries) TenantsToCallBack(ctx context.Context) ([]queues.DueTenant, error) {
 	rows, err := s.core.Polling().TenantsToCallBack(ctx)
 	if err != nil {
 		return nil, postgres.Classify(err, "looking for sandboxes with due callbacks")
 	}
-	due := make([]DueTenant, len(rows))
+	due := make([]queues.DueTenant, len(rows))
 	for i, row := range rows {
-		due[i] = DueTenant{Tenant: row.Tenant, SweepFailed: row.SweepFailed}
+		due[i] = queues.DueTenant{Tenant: row.Tenant, SweepFailed: row.SweepFailed}
 	}
 	return due, nil
 }
@@ -56,13 +57,13 @@ type BuildCallback func(*payments.Callback) []byte
 // of a callback that has none yet. The body is stored, so that every attempt sends the same bytes. A callback becomes
 // due again if its lease ends before [Deliveries.FinishCallback] is called.
 func (s *Deliveries) LeaseDueCallbacks(
-	ctx context.Context, from []SlotGrant, lease time.Duration, build BuildCallback,
+	ctx context.Context, from []queues.SlotGrant, lease time.Duration, build BuildCallback,
 ) (leased []LeasedCallback, found map[int64]int, err error) {
-	given := grantColumnsOf(from)
+	given := queues.ColumnsOf(from)
 	var decided map[ledgerdb.Key]callbackFault
 	err = s.core.InTx(ctx, func(q *sqlc.Queries) error {
 		leased, found = nil, map[int64]int{}
-		due, err := q.LockDueCallbacks(ctx, given.tenants, given.limits)
+		due, err := q.LockDueCallbacks(ctx, given.Tenants, given.Limits)
 		if err != nil || len(due) == 0 {
 			return err
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/ledger/queues"
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
@@ -43,8 +44,8 @@ func calls(url string) []payments.PlannedCallback {
 // leaseCallbacks takes callbacks of the sandbox, which are so many, for an hour.
 func (w *fixture) leaseCallbacks(n int) []ledger.LeasedCallback {
 	w.T.Helper()
-	grant := ledger.SlotGrant{DueTenant: ledger.DueTenant{Tenant: w.Sandbox.Tenant}, Slots: 10}
-	leased, found, err := w.LeaseDueCallbacks(w.T.Context(), []ledger.SlotGrant{grant}, time.Hour, newBody())
+	grant := queues.SlotGrant{DueTenant: queues.DueTenant{Tenant: w.Sandbox.Tenant}, Slots: 10}
+	leased, found, err := w.LeaseDueCallbacks(w.T.Context(), []queues.SlotGrant{grant}, time.Hour, newBody())
 	if err != nil || len(leased) != n || found[w.Sandbox.Tenant] != n {
 		w.T.Fatalf("%d callbacks were taken, %v, %v; want %d", len(leased), found, err, n)
 	}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"time"
 
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
@@ -102,28 +101,3 @@ func (l *Ledger) ChangesAfter(ctx context.Context, tenant int64, after Position,
 }
 
 func positionOf(row *sqlc.NextChangesRow) Position { return Position{Xact: row.Xact, Seq: row.Seq} }
-
-// changesBatch bounds the noted changes that one statement removes.
-const changesBatch = 10_000
-
-// RemoveAgedChanges removes noted changes that are older than age, in batches. If ctx ends, the finished batches stay
-// removed. Several callers may run at once.
-func (s *Upkeep) RemoveAgedChanges(ctx context.Context, age time.Duration) error {
-	ms := postgres.Milliseconds(age)
-	tenants, err := s.core.System().AgedChanges(ctx, ms)
-	if err != nil {
-		return postgres.Classify(err, "looking for old changes")
-	}
-	for _, tenant := range tenants {
-		for {
-			removed, err := s.core.System().RemoveAgedChanges(ctx, tenant, changesBatch, ms)
-			if err != nil {
-				return postgres.Classify(err, "removing old changes")
-			}
-			if removed < changesBatch-1 { // the statement keeps one
-				break
-			}
-		}
-	}
-	return nil
-}

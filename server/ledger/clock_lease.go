@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/cauri-dev/cauri/server/ledger/ledgerdb"
+	"github.com/cauri-dev/cauri/server/ledger/queues"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
@@ -35,14 +36,14 @@ type ClockLease struct {
 var ErrClockLeaseLost = errors.New("the lease of the clock is lost")
 
 // ClocksToAdvance returns up to batch sandboxes whose clocks are to be advanced and are not leased.
-func (s *Clocks) ClocksToAdvance(ctx context.Context, batch int) ([]DueTenant, error) {
+func (s *Clocks) ClocksToAdvance(ctx context.Context, batch int) ([]queues.DueTenant, error) {
 	rows, err := s.core.Polling().ClocksToAdvance(ctx, int32(batch))
 	if err != nil {
 		return nil, postgres.Classify(err, "looking for clocks to advance")
 	}
-	due := make([]DueTenant, len(rows))
+	due := make([]queues.DueTenant, len(rows))
 	for i, row := range rows {
-		due[i] = DueTenant{Tenant: row.Tenant, SweepFailed: row.SweepFailed}
+		due[i] = queues.DueTenant{Tenant: row.Tenant, SweepFailed: row.SweepFailed}
 	}
 	return due, nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/cauri-dev/cauri/server/faults"
 	"github.com/cauri-dev/cauri/server/ledger/ledgerdb"
+	"github.com/cauri-dev/cauri/server/ledger/queues"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
@@ -75,18 +76,18 @@ type BuildBody func(organizationID string, t *payments.Transaction) ([]byte, err
 // [Deliveries.FinishAttempts] is called.
 func (s *Deliveries) LeaseDueEvents(
 	ctx context.Context,
-	from []SlotGrant,
+	from []queues.SlotGrant,
 	lease time.Duration,
 	build BuildBody,
 ) (leased []LeasedEvent, found map[int64]int, err error) {
-	given := grantColumnsOf(from)
+	given := queues.ColumnsOf(from)
 	var decided map[ledgerdb.Key]*eventFault
 	err = s.core.InTxOf(ctx, postgres.IdleLimitedKept, func(q *sqlc.Queries) error {
-		probes, err := takeProbes(ctx, q, given.probes)
+		probes, err := takeProbes(ctx, q, given.Probes)
 		if err != nil {
 			return err
 		}
-		due, err := q.LockDueEvents(ctx, probes, given.tenants, given.limits)
+		due, err := q.LockDueEvents(ctx, probes, given.Tenants, given.Limits)
 		if err != nil {
 			return err
 		}
@@ -251,4 +252,27 @@ func (s *Deliveries) GiveBackEvents(ctx context.Context, events []LeasedEvent) e
 		fences[i] = events[i].Fence
 	}
 	return postgres.Classify(s.core.System().GiveBackEvents(ctx, keys.Tenants, keys.IDs, fences), "giving events back")
+}
+
+// TenantsToDeliver returns the sandboxes with due events. It leaves out suspended sandboxes, and those whose endpoint
+// waits for its next probe.
+func (s *Deliveries) TenantsToDeliver(ctx context.Context) ([]queues.DueTenant, error) {
+	rows, err := s.core.Polling().TenantsToDeliver(ctx)
+	if err != nil {
+		return nil, postgres.Classify(err, "looking for sandboxes with due events")
+	}
+	due := make([]queues.DueTenant, len(rows))
+	for i, row := range rows {
+		due[i] = queues.DueTenant(row)
+	}
+	return due, nil
+}
+
+// takeProbes claims the due probes of endpoints. It returns the tenants whose probe it got. Other workers may have
+// claimed the rest.
+func takeProbes(ctx context.Context, q *sqlc.Queries, due []int64) ([]int64, error) {
+	if len(due) == 0 {
+		return nil, nil
+	}
+	return q.TakeProbes(ctx, postgres.Milliseconds(ProbeInterval), due)
 }

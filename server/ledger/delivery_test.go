@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/ledger/queues"
 	"github.com/cauri-dev/cauri/server/ledgertest"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
@@ -21,8 +22,8 @@ import (
 )
 
 // grant is a grant of so many slots to the sandbox.
-func (w *fixture) grant(slots int) []ledger.SlotGrant {
-	return []ledger.SlotGrant{{DueTenant: ledger.DueTenant{Tenant: w.Sandbox.Tenant}, Slots: slots}}
+func (w *fixture) grant(slots int) []queues.SlotGrant {
+	return []queues.SlotGrant{{DueTenant: queues.DueTenant{Tenant: w.Sandbox.Tenant}, Slots: slots}}
 }
 
 // leaseOne takes the one event that is due.
@@ -432,7 +433,7 @@ func TestEventOfAHeldAnswerIsDueWithTheAnswer(t *testing.T) {
 func TestDeliveryWithoutADatabase(t *testing.T) {
 	t.Parallel()
 	s := ledgertest.Open(t, "postgres://u:p@127.0.0.1:1/x")
-	_, _, err := s.LeaseDueEvents(t.Context(), make([]ledger.SlotGrant, 1), time.Minute, ledgertest.Body())
+	_, _, err := s.LeaseDueEvents(t.Context(), make([]queues.SlotGrant, 1), time.Minute, ledgertest.Body())
 	if !errors.Is(err, postgres.ErrUnavailable) {
 		t.Errorf("leasing: %v", err)
 	}

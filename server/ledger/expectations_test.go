@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/cauri-dev/cauri/server/expectations"
-	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/ledger/observations"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
 )
@@ -163,7 +163,7 @@ func TestObservationIsBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = w.Observe(t.Context(), w.Sandbox.Tenant, linesOf(t, `[{"float":{"currency":"RWF","equals":0}}]`), nil)
-	if !errors.Is(err, ledger.ErrTooManyRows) {
+	if !errors.Is(err, observations.ErrTooManyRows) {
 		t.Errorf("the error is %v", err)
 	}
 }

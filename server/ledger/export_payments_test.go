@@ -6,11 +6,6 @@ var (
 	LookUpStatement = lookUpStatement
 )
 
-// ObserveStatement is what Observe sends, and with a PastTime what a worker sends that is late.
-var ObserveStatement = observeStatement
-
-type PastTime = pastTime
-
 // ChangedStatements are what ChangesAfter sends to read what has changed, by their names in the lists of the tests.
 var ChangedStatements = map[string]string{
 	"ChangedTransactions": changedTransactions, "ChangedEvents": changedEvents, "ChangedAttempts": changedAttempts,

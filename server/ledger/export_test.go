@@ -8,9 +8,6 @@ import (
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
 
-// Observing is the admission of observations.
-func (l *Ledger) Observing() *postgres.Admission { return l.observing }
-
 // Scoped are the queries that run in the scope of a tenant.
 func (l *Ledger) Scoped(tenant int64) *sqlc.Queries { return l.core.Tenant(tenant) }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/cauri-dev/cauri/server/ledger/ledgerdb"
+	"github.com/cauri-dev/cauri/server/ledger/queues"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
@@ -48,13 +49,13 @@ var (
 // [Forwards.SettleForward] or [Forwards.DeferForward] is called.
 func (s *Forwards) LeaseDueForwards(
 	ctx context.Context,
-	from []SlotGrant,
+	from []queues.SlotGrant,
 	lease time.Duration,
 ) (leased []Forward, found map[int64]int, err error) {
-	given := grantColumnsOf(from)
+	given := queues.ColumnsOf(from)
 	err = s.core.InTx(ctx, func(q *sqlc.Queries) error {
 		leased, found = nil, map[int64]int{}
-		due, err := q.LockDueForwards(ctx, given.tenants, given.limits)
+		due, err := q.LockDueForwards(ctx, given.Tenants, given.Limits)
 		if err != nil || len(due) == 0 {
 			return err
 		}
@@ -173,4 +174,18 @@ func deref(n *int32) int32 {
 		return 0
 	}
 	return *n
+}
+
+// TenantsToForward returns the sandboxes with collections that are due to be forwarded, or to be queried at an
+// operator.
+func (s *Forwards) TenantsToForward(ctx context.Context) ([]queues.DueTenant, error) {
+	rows, err := s.core.Polling().TenantsToForward(ctx)
+	if err != nil {
+		return nil, postgres.Classify(err, "looking for sandboxes with collections to forward")
+	}
+	due := make([]queues.DueTenant, len(rows))
+	for i, row := range rows {
+		due[i] = queues.DueTenant{Tenant: row.Tenant, SweepFailed: row.SweepFailed}
+	}
+	return due, nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/ledger/queues"
 	"github.com/cauri-dev/cauri/server/ledgertest"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
@@ -26,9 +27,9 @@ func (w *fixture) forwards(lease time.Duration) []ledger.Forward {
 	if err != nil {
 		w.T.Fatal(err)
 	}
-	var grants []ledger.SlotGrant
+	var grants []queues.SlotGrant
 	for _, one := range due {
-		grants = append(grants, ledger.SlotGrant{DueTenant: one, Slots: 1000})
+		grants = append(grants, queues.SlotGrant{DueTenant: one, Slots: 1000})
 	}
 	leased, _, err := w.LeaseDueForwards(w.T.Context(), grants, lease)
 	if err != nil {
@@ -362,7 +363,7 @@ func TestForwardingWithoutADatabase(t *testing.T) {
 	}
 	defer s.Close()
 	f := &ledger.Forward{Transaction: &payments.Transaction{}}
-	_, _, leasing := s.LeaseDueForwards(t.Context(), make([]ledger.SlotGrant, 1), time.Minute)
+	_, _, leasing := s.LeaseDueForwards(t.Context(), make([]queues.SlotGrant, 1), time.Minute)
 	_, settling := s.SettleForward(t.Context(), f, ledger.OperatorResult{Status: payments.Success})
 	_, deferring := s.DeferForward(t.Context(), f, ledger.Deferred{})
 	_, beginning := s.BeginForwardAttempt(t.Context(), f)

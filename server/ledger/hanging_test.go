@@ -10,7 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/ledger/queues"
 	"github.com/cauri-dev/cauri/server/ledgertest"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
@@ -57,7 +57,7 @@ func TestNothingWaitsForeverForADatabaseThatHangs(t *testing.T) {
 		"SealedSecrets":     func(ctx context.Context) error { _, err := s.SealedSecrets(ctx); return err },
 		"QueueStatistics":   func(ctx context.Context) error { _, err := s.QueueStatistics(ctx); return err },
 		"SettleDue": func(ctx context.Context) error {
-			_, err := s.SettleDue(ctx, []ledger.DueTenant{{Tenant: w.Sandbox.Tenant}}, 10)
+			_, err := s.SettleDue(ctx, []queues.DueTenant{{Tenant: w.Sandbox.Tenant}}, 10)
 			return err
 		},
 		"TenantsToSettle":  func(ctx context.Context) error { _, err := s.TenantsToSettle(ctx); return err },
@@ -121,7 +121,7 @@ func TestTransactionsEndByThemselves(t *testing.T) {
 		},
 		"a look at the configuration": sandboxes.NewDirectory(s.DB).Refresh,
 		"a settlement": func(ctx context.Context) error {
-			_, err := s.SettleDue(ctx, []ledger.DueTenant{{Tenant: w.Sandbox.Tenant}}, 10)
+			_, err := s.SettleDue(ctx, []queues.DueTenant{{Tenant: w.Sandbox.Tenant}}, 10)
 			return err
 		},
 		"a configuration": func(ctx context.Context) error {

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/ledger/queues"
 	"github.com/cauri-dev/cauri/server/ledgertest"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
@@ -210,9 +211,9 @@ func TestDueTenantsGetTheirSlots(t *testing.T) {
 	other, third := w.beside("other"), w.beside("third")
 	other.owe(2)
 	third.owe(1)
-	grants := []ledger.SlotGrant{
-		{DueTenant: ledger.DueTenant{Tenant: w.Sandbox.Tenant}, Slots: 4}, {DueTenant: ledger.DueTenant{Tenant: other.Sandbox.Tenant}, Slots: 4},
-		{DueTenant: ledger.DueTenant{Tenant: 1 << 40}, Slots: 4},
+	grants := []queues.SlotGrant{
+		{DueTenant: queues.DueTenant{Tenant: w.Sandbox.Tenant}, Slots: 4}, {DueTenant: queues.DueTenant{Tenant: other.Sandbox.Tenant}, Slots: 4},
+		{DueTenant: queues.DueTenant{Tenant: 1 << 40}, Slots: 4},
 	}
 	leased, found, err := w.LeaseDueEvents(t.Context(), grants, time.Minute, ledgertest.Body())
 	if err != nil {

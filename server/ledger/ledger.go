@@ -11,6 +11,7 @@ import (
 	"github.com/cauri-dev/cauri/server/ledger/ledgerdb"
 	"github.com/cauri-dev/cauri/server/ledger/lists"
 	"github.com/cauri-dev/cauri/server/ledger/nativestore"
+	"github.com/cauri-dev/cauri/server/ledger/observations"
 	"github.com/cauri-dev/cauri/server/ledger/receiverchecks"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
@@ -24,6 +25,7 @@ type Ledger struct {
 	// What the packages in this folder do for the api, with the same database.
 	*lists.Transactions
 	*nativestore.Store
+	*observations.Observer
 	*receiverchecks.Requests
 
 	core           ledgerdb.Core
@@ -31,13 +33,12 @@ type Ledger struct {
 	disbursements  postgres.Coalescer[*NewDisbursement] // one queue for each float
 	sandboxLookups postgres.Coalescer[*lookup]          // one queue for each sandbox
 	sharedLookups  postgres.Coalescer[[]*lookup]        // one queue for all sandboxes, under the empty key
-	observing      *postgres.Admission                  // of observations, see observedAtOnce
 }
 
 // New makes a ledger in a database.
 func New(db *postgres.DB, store *sandboxes.Registry) *Ledger {
 	core := ledgerdb.Core{DB: db, Sandboxes: store}
-	l := &Ledger{core: core, Transactions: lists.New(core), Store: nativestore.New(core), Requests: receiverchecks.NewRequests(core)}
+	l := &Ledger{core: core, Transactions: lists.New(core), Store: nativestore.New(core), Requests: receiverchecks.NewRequests(core), Observer: observations.NewObserver(core)}
 	admission := db.Admission()
 	// A queue of one float or one sandbox does not wait for an admission. Each statement that it sends acquires one.
 	l.collections = postgres.Coalescer[*NewCollection]{
@@ -51,7 +52,6 @@ func New(db *postgres.DB, store *sandboxes.Registry) *Ledger {
 	l.sharedLookups = postgres.Coalescer[[]*lookup]{
 		Shared: true, AtOnce: max(1, db.MaxConns()/8), Admission: admission, One: l.readBatch, Many: l.readBatches,
 	}
-	l.observing = postgres.NewAdmission(observedAtOnce, observationWait, db.Now)
 	return l
 }
 
@@ -85,9 +85,3 @@ type Forwards struct{ core ledgerdb.Core }
 func NewForwards(db *postgres.DB, store *sandboxes.Registry) *Forwards {
 	return &Forwards{ledgerdb.Core{DB: db, Sandboxes: store}}
 }
-
-// Upkeep removes old rows, and measures the work that is due.
-type Upkeep struct{ core ledgerdb.Core }
-
-// NewUpkeep returns an [Upkeep] of all sandboxes of a database.
-func NewUpkeep(db *postgres.DB) *Upkeep { return &Upkeep{ledgerdb.Core{DB: db}} }

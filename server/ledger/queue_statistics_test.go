@@ -6,20 +6,20 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/ledger/queues"
 	"github.com/cauri-dev/cauri/server/ledgertest"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
 )
 
 // queueStatistics is what waits, with ages in whole seconds.
-func (w *fixture) queueStatistics() ledger.QueueStatistics {
+func (w *fixture) queueStatistics() queues.Statistics {
 	w.T.Helper()
 	found, err := ledgertest.OpenAs(w.T, w.URL, ledgertest.Worker).QueueStatistics(w.T.Context())
 	if err != nil {
 		w.T.Fatal(err)
 	}
-	for _, q := range []*ledger.Queue{&found.Settlements, &found.Forwards, &found.Events, &found.Callbacks} {
+	for _, q := range []*queues.Queue{&found.Settlements, &found.Forwards, &found.Events, &found.Callbacks} {
 		q.Oldest = q.Oldest.Truncate(time.Minute)
 	}
 	return found
@@ -27,7 +27,7 @@ func (w *fixture) queueStatistics() ledger.QueueStatistics {
 
 func TestQueueStatistics(t *testing.T) {
 	w := newFixture(t)
-	if diff := cmp.Diff(ledger.QueueStatistics{}, w.queueStatistics()); diff != "" {
+	if diff := cmp.Diff(queues.Statistics{}, w.queueStatistics()); diff != "" {
 		t.Errorf("of nothing (-want +got):\n%s", diff)
 	}
 	w.Client("alice", alice, 1_000_000)
@@ -47,14 +47,14 @@ func TestQueueStatistics(t *testing.T) {
 	w.Exec("update native_callbacks set due_at = now() - interval '3 minutes'")
 	w.Exec("update native_callbacks set due_at = now() + interval '1 hour' where url like '%/later'")
 	w.Exec("update native_callbacks set due_at = now() - interval '1 hour', leased_until = now() + interval '1 minute' where url like '%/taken'")
-	both := ledger.QueueStatistics{
-		Settlements: ledger.Queue{
+	both := queues.Statistics{
+		Settlements: queues.Queue{
 			Due:       10,
 			Sandboxes: 2,
 			Oldest:    5 * time.Minute,
 		},
-		Events:    ledger.Queue{Due: 1, Sandboxes: 1, Oldest: 2 * time.Minute},
-		Callbacks: ledger.Queue{Due: 1, Sandboxes: 1, Oldest: 3 * time.Minute},
+		Events:    queues.Queue{Due: 1, Sandboxes: 1, Oldest: 2 * time.Minute},
+		Callbacks: queues.Queue{Due: 1, Sandboxes: 1, Oldest: 3 * time.Minute},
 	}
 	if diff := cmp.Diff(both, w.queueStatistics()); diff != "" {
 		t.Errorf("of two sandboxes (-want +got):\n%s", diff)
@@ -66,8 +66,8 @@ func TestQueueStatistics(t *testing.T) {
 		select org_id, sha256(ends::text::bytea), 'one', '', 'full', now() + ends
 		from organizations, unnest(array['-1 second', '1 minute', '8 hours']::interval[]) ends`)
 	w.Exec("insert into sweep_failures (tenant, sweep, retry_at, error) values ($1, 'callbacks', now(), 'bad')", w.Sandbox.Tenant)
-	fewer := ledger.QueueStatistics{
-		Settlements: ledger.Queue{Due: 8, Sandboxes: 1, Oldest: time.Minute}, Forwards: ledger.Queue{Due: 1, Sandboxes: 1, Oldest: time.Minute},
+	fewer := queues.Statistics{
+		Settlements: queues.Queue{Due: 8, Sandboxes: 1, Oldest: time.Minute}, Forwards: queues.Queue{Due: 1, Sandboxes: 1, Oldest: time.Minute},
 		FailingEndpoints: 1, ConsoleSessions: 4,
 	}
 	if diff := cmp.Diff(fewer, w.queueStatistics()); diff != "" {

@@ -21,6 +21,7 @@ import (
 
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/ledger/lists"
+	"github.com/cauri-dev/cauri/server/ledger/observations"
 	"github.com/cauri-dev/cauri/server/ledgertest"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
@@ -402,8 +403,8 @@ func statements(t *testing.T) map[string]string {
 	newerEvents, _ := ledger.EventsStatement(1, ledger.EventFilter{}, nil, new(payments.EventID), 1)
 	all := lists.Filter{Status: payments.Success, Store: "s", MSISDN: "m", CreatedAfter: new(time.Time)}
 	filtered, _ := lists.Statement(1, all, nil, nil, 1)
-	observe, _ := ledger.ObserveStatement(1, allLines(t), new(payments.ID), nil)
-	observeLate, _ := ledger.ObserveStatement(1, allLines(t), new(payments.ID), &ledger.PastTime{Clocked: true, Changed: true})
+	observe, _ := observations.Statement(1, allLines(t), new(payments.ID), nil)
+	observeLate, _ := observations.Statement(1, allLines(t), new(payments.ID), &observations.PastTime{Clocked: true, Changed: true})
 	texts := map[string]string{
 		"Observe": observe, "ObserveLate": observeLate,
 		"ListNewerTransactions": newer, "ListNewerEvents": newerEvents,

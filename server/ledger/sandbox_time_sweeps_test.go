@@ -9,6 +9,7 @@ import (
 
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/ledger/lists"
+	"github.com/cauri-dev/cauri/server/ledger/queues"
 	"github.com/cauri-dev/cauri/server/ledgertest"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
@@ -123,10 +124,10 @@ func TestSweepsLeaveAnAdvanceAlone(t *testing.T) {
 	w.Pending("forwarded", stranger)
 	w.Create(w.Collection("told", payments.PINInvalid, alice))
 	due := func() (n [3]int) {
-		for i, list := range []func() ([]ledger.DueTenant, error){
-			func() ([]ledger.DueTenant, error) { return w.TenantsToSettle(t.Context()) },
-			func() ([]ledger.DueTenant, error) { return w.TenantsToForward(t.Context()) },
-			func() ([]ledger.DueTenant, error) { return w.TenantsToDeliver(t.Context()) },
+		for i, list := range []func() ([]queues.DueTenant, error){
+			func() ([]queues.DueTenant, error) { return w.TenantsToSettle(t.Context()) },
+			func() ([]queues.DueTenant, error) { return w.TenantsToForward(t.Context()) },
+			func() ([]queues.DueTenant, error) { return w.TenantsToDeliver(t.Context()) },
 		} {
 			found, err := list()
 			if err != nil {
@@ -378,7 +379,7 @@ func TestNoLagUnderAClock(t *testing.T) {
 		w.Exec("update " + table + " set due_at = now() - interval '1 year' where due_at is not null")
 	}
 	w.Exec("insert into endpoint_health (tenant, probe_at) values ($1, now())", w.Sandbox.Tenant)
-	if diff := cmp.Diff(ledger.QueueStatistics{}, w.queueStatistics()); diff != "" {
+	if diff := cmp.Diff(queues.Statistics{}, w.queueStatistics()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	told := map[payments.Status]*time.Duration{}

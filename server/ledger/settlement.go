@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/cauri-dev/cauri/server/ledger/ledgerdb"
+	"github.com/cauri-dev/cauri/server/ledger/queues"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
@@ -13,14 +14,14 @@ import (
 
 // TenantsToSettle returns the sandboxes with due transactions, in a different order each time. It leaves out suspended
 // sandboxes.
-func (s *Settler) TenantsToSettle(ctx context.Context) ([]DueTenant, error) {
+func (s *Settler) TenantsToSettle(ctx context.Context) ([]queues.DueTenant, error) {
 	rows, err := s.core.Polling().TenantsToSettle(ctx)
 	if err != nil {
 		return nil, postgres.Classify(err, "looking for sandboxes with something to settle")
 	}
-	due := make([]DueTenant, len(rows))
+	due := make([]queues.DueTenant, len(rows))
 	for i, row := range rows {
-		due[i] = DueTenant{Tenant: row.Tenant, SweepFailed: row.SweepFailed}
+		due[i] = queues.DueTenant{Tenant: row.Tenant, SweepFailed: row.SweepFailed}
 	}
 	return due, nil
 }
@@ -40,12 +41,12 @@ const skipNotesFor = 20
 // money, and adds the events, in one database transaction. An error in one sandbox fails all of them. A call skips the
 // sandboxes that a concurrent call is settling. SettleDue fails if it waits for a lock longer than
 // [postgres.LockLimited] allows.
-func (s *Settler) SettleDue(ctx context.Context, tenants []DueTenant, perTenant int) (BatchCounts, error) {
+func (s *Settler) SettleDue(ctx context.Context, tenants []queues.DueTenant, perTenant int) (BatchCounts, error) {
 	var counts BatchCounts
 	var settledTenants []int64
 	var lags []settledLag
 	err := s.core.InTxOf(ctx, postgres.LockLimited, func(q *sqlc.Queries) error {
-		claimed, err := q.ClaimDueTransactions(ctx, int32(perTenant), tenantsOf(tenants))
+		claimed, err := q.ClaimDueTransactions(ctx, int32(perTenant), queues.TenantsOf(tenants))
 		if err != nil || len(claimed) == 0 {
 			return err
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/ledger/queues"
 	"github.com/cauri-dev/cauri/server/ledgertest"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
@@ -71,13 +72,13 @@ func TestOnlyTheNamedSandboxesAreSettled(t *testing.T) {
 	if due, err := w.TenantsToSettle(t.Context()); err != nil || len(due) != 2 {
 		t.Errorf("%v have something due, %v, want both", due, err)
 	}
-	if got, err := w.SettleDue(t.Context(), []ledger.DueTenant{{Tenant: other.Sandbox.Tenant}}, 10); err != nil || got.Claimed != 1 {
+	if got, err := w.SettleDue(t.Context(), []queues.DueTenant{{Tenant: other.Sandbox.Tenant}}, 10); err != nil || got.Claimed != 1 {
 		t.Errorf("%+v, %v", got, err)
 	}
 	if diff := cmp.Diff([]int{1, 0}, []int{w.unsettled(), other.unsettled()}); diff != "" {
 		t.Errorf("left in each sandbox (-want +got):\n%s", diff)
 	}
-	if due, err := w.TenantsToSettle(t.Context()); err != nil || !slices.Equal(due, []ledger.DueTenant{{Tenant: w.Sandbox.Tenant}}) {
+	if due, err := w.TenantsToSettle(t.Context()); err != nil || !slices.Equal(due, []queues.DueTenant{{Tenant: w.Sandbox.Tenant}}) {
 		t.Errorf("%v have something due then, %v", due, err)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/ledger/queues"
 	"github.com/cauri-dev/cauri/server/ledgertest"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
@@ -387,11 +388,11 @@ func TestSettlementLocksSandboxBySandbox(t *testing.T) {
 	w := newFixture(t)
 	all := []*fixture{w, w.beside("next")}
 	slices.SortFunc(all, func(a, b *fixture) int { return int(a.Sandbox.Tenant - b.Sandbox.Tenant) })
-	var due []ledger.DueTenant
+	var due []queues.DueTenant
 	for _, f := range all {
 		f.Client("alice", alice, 5000)
 		f.Pending("due", alice)
-		due = append(due, ledger.DueTenant{Tenant: f.Sandbox.Tenant})
+		due = append(due, queues.DueTenant{Tenant: f.Sandbox.Tenant})
 	}
 	shared, err := w.SQL.Begin(t.Context())
 	if err != nil {

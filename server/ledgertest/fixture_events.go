@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/ledger/queues"
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
@@ -26,14 +27,14 @@ func (w *Fixture) Lease(build ledger.BuildBody) []ledger.LeasedEvent {
 }
 
 // SlotGrants grants a number of slots to each sandbox with due events.
-func (w *Fixture) SlotGrants(slots int) (all []ledger.SlotGrant) {
+func (w *Fixture) SlotGrants(slots int) (all []queues.SlotGrant) {
 	w.T.Helper()
 	due, err := w.TenantsToDeliver(w.T.Context())
 	if err != nil {
 		w.T.Fatal(err)
 	}
 	for _, one := range due {
-		all = append(all, ledger.SlotGrant{DueTenant: one, Slots: slots})
+		all = append(all, queues.SlotGrant{DueTenant: one, Slots: slots})
 	}
 	return all
 }

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/ledger/observations"
+	"github.com/cauri-dev/cauri/server/ledger/queues"
 	"github.com/cauri-dev/cauri/server/ledger/receiverchecks"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
@@ -21,9 +23,9 @@ type Store struct {
 	*ledger.Settler
 	*ledger.Deliveries
 	*ledger.Forwards
-	*ledger.Upkeep
+	*queues.Upkeep
 	*ledger.Clocks
-	*ledger.Expectations
+	*observations.Expectations
 	*receiverchecks.Queue
 	*proof.Books
 	*proof.Proofs
@@ -46,8 +48,8 @@ func OpenWith(url string, o Options) (*Store, error) {
 	configured := sandboxes.New(db, sandboxes.Options{KeyRing: o.KeyRing, DeletionTime: o.DeletionTime})
 	return &Store{
 		DB: db, Registry: configured, Ledger: ledger.New(db, configured), Settler: ledger.NewSettler(db, configured, o.OnSettled),
-		Deliveries: ledger.NewDeliveries(db, configured, o.KeyRing), Forwards: ledger.NewForwards(db, configured), Upkeep: ledger.NewUpkeep(db),
-		Clocks: ledger.NewClocks(db, configured), Expectations: ledger.NewExpectations(db, configured),
+		Deliveries: ledger.NewDeliveries(db, configured, o.KeyRing), Forwards: ledger.NewForwards(db, configured), Upkeep: queues.NewUpkeep(db),
+		Clocks: ledger.NewClocks(db, configured), Expectations: observations.NewExpectations(db, configured),
 		Queue: receiverchecks.NewQueue(db, configured, o.KeyRing), Books: proof.NewBooks(db),
 		Proofs: proof.NewProofs(db, configured, func() float64 { return 0 }),
 	}, nil

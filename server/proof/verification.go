@@ -13,7 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
 
-	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/ledger/queues"
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 	"github.com/cauri-dev/cauri/server/sandboxes"
@@ -50,14 +50,14 @@ func NewProofs(db *postgres.DB, store *sandboxes.Registry, chance func() float64
 }
 
 // TenantsToVerify returns sandboxes whose ledger is due to be verified, at most the number batch.
-func (p *Proofs) TenantsToVerify(ctx context.Context, batch int) ([]ledger.DueTenant, error) {
+func (p *Proofs) TenantsToVerify(ctx context.Context, batch int) ([]queues.DueTenant, error) {
 	rows, err := p.system().TenantsToVerify(ctx, postgres.Milliseconds(verificationPause), int32(batch))
 	if err != nil {
 		return nil, postgres.Classify(err, "looking for ledgers to verify")
 	}
-	due := make([]ledger.DueTenant, len(rows))
+	due := make([]queues.DueTenant, len(rows))
 	for i, row := range rows {
-		due[i] = ledger.DueTenant{Tenant: row.Tenant, SweepFailed: row.SweepFailed}
+		due[i] = queues.DueTenant{Tenant: row.Tenant, SweepFailed: row.SweepFailed}
 	}
 	return due, nil
 }

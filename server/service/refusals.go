@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/ledger/observations"
 	"github.com/cauri-dev/cauri/server/ledger/receiverchecks"
 	"github.com/cauri-dev/cauri/server/operators"
 	"github.com/cauri-dev/cauri/server/payments"
@@ -65,7 +66,7 @@ var Refusals = []Refusal{
 	typed(ledger.ErrClockEnd{}, "invalid_body", OnlyV1, false),
 	typed(ledger.ErrClockBusy{}, "clock_busy", OnlyV1, false),
 	sentinel(ledger.ErrClockReset, "clock_reset", OnlyV1, false),
-	sentinel(ledger.ErrTooManyRows, "too_many_rows", OnlyV1, false),
+	sentinel(observations.ErrTooManyRows, "too_many_rows", OnlyV1, false),
 	sentinel(sandboxes.ErrTooManyResets, "too_many_resets", OnlyV1, false),
 	sentinel(sandboxes.ErrNoConsoleSession, "not_found", OnlyV1, false),
 	sentinel(proof.ErrNotVerified, "not_verified", OnlyV1, false),

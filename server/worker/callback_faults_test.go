@@ -11,6 +11,7 @@ import (
 
 	"github.com/cauri-dev/cauri/server/faults"
 	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/ledger/queues"
 	"github.com/cauri-dev/cauri/server/ledgertest"
 	"github.com/cauri-dev/cauri/server/operators"
 	"github.com/cauri-dev/cauri/server/payments"
@@ -38,8 +39,8 @@ var operatorFaults = []struct {
 // deadCallback leases the callbacks that are due as a worker does that dies then, and lets the leases end.
 func (w *fixture) deadCallback() {
 	w.t.Helper()
-	grant := ledger.SlotGrant{DueTenant: ledger.DueTenant{Tenant: w.sandbox.Tenant}, Slots: 1000}
-	if _, _, err := w.LeaseDueCallbacks(w.t.Context(), []ledger.SlotGrant{grant}, time.Minute, operators.CallbackBody); err != nil {
+	grant := queues.SlotGrant{DueTenant: queues.DueTenant{Tenant: w.sandbox.Tenant}, Slots: 1000}
+	if _, _, err := w.LeaseDueCallbacks(w.t.Context(), []queues.SlotGrant{grant}, time.Minute, operators.CallbackBody); err != nil {
 		w.t.Fatal(err)
 	}
 	w.exec("update native_callbacks set leased_until = null where leased_until is not null")

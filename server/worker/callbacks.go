@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/ledger/queues"
 	"github.com/cauri-dev/cauri/server/operators"
 	"github.com/cauri-dev/cauri/server/operators/operatorapi"
 	"github.com/cauri-dev/cauri/server/payments"
@@ -21,8 +22,8 @@ const (
 
 // callbackDatabase has the methods of the database that callbacks of the operators' own APIs need.
 type callbackDatabase interface {
-	TenantsToCallBack(ctx context.Context) ([]ledger.DueTenant, error)
-	LeaseDueCallbacks(ctx context.Context, from []ledger.SlotGrant, lease time.Duration, build ledger.BuildCallback) (
+	TenantsToCallBack(ctx context.Context) ([]queues.DueTenant, error)
+	LeaseDueCallbacks(ctx context.Context, from []queues.SlotGrant, lease time.Duration, build ledger.BuildCallback) (
 		leased []ledger.LeasedCallback, found map[int64]int, err error)
 	GiveBackCallbacks(ctx context.Context, callbacks []ledger.LeasedCallback) error
 	SendCallbackAgain(ctx context.Context, c *ledger.LeasedCallback) (leaseHeld bool, err error)
@@ -35,7 +36,7 @@ func (w *Worker) callBack(ctx context.Context) {
 	dispatcher := leasedDispatcher[ledger.LeasedCallback]{
 		worker: w, name: "callbacks", queue: w.callingBack, inUse: w.queues.callbacks,
 		listDue: w.database.TenantsToCallBack, attempt: w.callBackOne, release: w.database.GiveBackCallbacks,
-		lease: func(ctx context.Context, grants []ledger.SlotGrant) ([]ledger.LeasedCallback, map[int64]int, error) {
+		lease: func(ctx context.Context, grants []queues.SlotGrant) ([]ledger.LeasedCallback, map[int64]int, error) {
 			return w.database.LeaseDueCallbacks(ctx, grants, lease, operators.CallbackBody)
 		},
 		tenant: func(c *ledger.LeasedCallback) int64 { return c.Tenant },

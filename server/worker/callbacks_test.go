@@ -14,6 +14,7 @@ import (
 
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/ledger/nativestore"
+	"github.com/cauri-dev/cauri/server/ledger/queues"
 	"github.com/cauri-dev/cauri/server/ledgertest"
 	"github.com/cauri-dev/cauri/server/operators"
 	"github.com/cauri-dev/cauri/server/payments"
@@ -247,8 +248,8 @@ func TestAdvanceWaitsForACallbackInHand(t *testing.T) {
 		t.Errorf("the clock is %+v, %v; want one callback due", clock, err)
 	}
 	other := ledgertest.OpenAs(t, w.url, ledgertest.Worker)
-	grant := ledger.SlotGrant{DueTenant: ledger.DueTenant{Tenant: w.sandbox.Tenant}, Slots: 1}
-	leased, _, err := other.LeaseDueCallbacks(t.Context(), []ledger.SlotGrant{grant}, time.Hour, operators.CallbackBody)
+	grant := queues.SlotGrant{DueTenant: queues.DueTenant{Tenant: w.sandbox.Tenant}, Slots: 1}
+	leased, _, err := other.LeaseDueCallbacks(t.Context(), []queues.SlotGrant{grant}, time.Hour, operators.CallbackBody)
 	if err != nil || len(leased) != 1 {
 		t.Fatalf("leased %d callbacks, %v", len(leased), err)
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/ledger/queues"
 	"github.com/cauri-dev/cauri/server/operators"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
@@ -38,7 +39,7 @@ const (
 // clockDatabase has the methods of the database that only the advance of clocks needs. An advance also uses the methods
 // of settlement, forwarding and delivery.
 type clockDatabase interface {
-	ClocksToAdvance(ctx context.Context, batch int) ([]ledger.DueTenant, error)
+	ClocksToAdvance(ctx context.Context, batch int) ([]queues.DueTenant, error)
 	LeaseClock(ctx context.Context, tenant int64, lease time.Duration) (ledger.ClockLease, error)
 	RenewClockLease(ctx context.Context, c ledger.ClockLease, lease time.Duration) error
 	ReleaseClock(ctx context.Context, c ledger.ClockLease, done ledger.AdvanceCounts) error
@@ -72,7 +73,7 @@ func (s *clockSweep) step(ctx context.Context) (more bool, err error) {
 	case <-s.queues.clocks:
 	}
 	free := cap(s.slots) - len(s.slots)
-	var waiting []ledger.DueTenant
+	var waiting []queues.DueTenant
 	err = within(ctx, leaseTimeout, func(ctx context.Context) (err error) {
 		waiting, err = s.database.ClocksToAdvance(ctx, max(free, 1))
 		return err
@@ -89,7 +90,7 @@ func (s *clockSweep) step(ctx context.Context) (more bool, err error) {
 }
 
 // advanceClock advances the clock of a sandbox to its target, unless another worker holds its lease.
-func (s *clockSweep) advanceClock(ctx context.Context, sandbox ledger.DueTenant) {
+func (s *clockSweep) advanceClock(ctx context.Context, sandbox queues.DueTenant) {
 	err := s.contained(ctx, func() error {
 		a := s.newAdvance()
 		if err := a.takeLease(ctx, sandbox.Tenant); err != nil {
@@ -99,7 +100,7 @@ func (s *clockSweep) advanceClock(ctx context.Context, sandbox ledger.DueTenant)
 	})
 	switch {
 	case err == nil:
-		s.resumeSandboxes(ctx, "clock", []ledger.DueTenant{sandbox})
+		s.resumeSandboxes(ctx, "clock", []queues.DueTenant{sandbox})
 	case errors.Is(err, ledger.ErrClockLeaseLost), ctx.Err() != nil:
 	case errors.Is(err, postgres.ErrUnavailable):
 		s.log.WarnContext(ctx, "the advance of a clock was interrupted; it goes on when its lease ends", "tenant", sandbox.Tenant, "error", err)
@@ -303,7 +304,7 @@ func (a *advance) doDue(held context.Context, view ledger.ClockView) error {
 
 func (a *advance) settleDueBatch(held context.Context, _ ledger.ClockView) (found int, err error) {
 	err = a.query(context.WithoutCancel(held), settleTimeout, func(ctx context.Context) error {
-		counts, err := a.database.SettleDue(ctx, []ledger.DueTenant{{Tenant: a.lease.Tenant}}, settleBatch)
+		counts, err := a.database.SettleDue(ctx, []queues.DueTenant{{Tenant: a.lease.Tenant}}, settleBatch)
 		found = counts.Claimed
 		return err
 	})
@@ -312,7 +313,7 @@ func (a *advance) settleDueBatch(held context.Context, _ ledger.ClockView) (foun
 
 func (a *advance) forwardDue(held context.Context, _ ledger.ClockView) (found int, err error) {
 	_, found, err = attemptDue(held, a, a.forwarding, false,
-		func(ctx context.Context, grants []ledger.SlotGrant) ([]ledger.Forward, map[int64]int, error) {
+		func(ctx context.Context, grants []queues.SlotGrant) ([]ledger.Forward, map[int64]int, error) {
 			return a.database.LeaseDueForwards(ctx, grants, forwardLease)
 		}, a.forwardOne)
 	return found, err
@@ -320,7 +321,7 @@ func (a *advance) forwardDue(held context.Context, _ ledger.ClockView) (found in
 
 func (a *advance) callBackDue(held context.Context, _ ledger.ClockView) (found int, err error) {
 	_, found, err = attemptDue(held, a, a.callingBack, false,
-		func(ctx context.Context, grants []ledger.SlotGrant) ([]ledger.LeasedCallback, map[int64]int, error) {
+		func(ctx context.Context, grants []queues.SlotGrant) ([]ledger.LeasedCallback, map[int64]int, error) {
 			return a.database.LeaseDueCallbacks(ctx, grants, lease, operators.CallbackBody)
 		}, a.callBackOne)
 	return found, err
@@ -343,13 +344,13 @@ func (a *advance) deliverDue(held context.Context, view ledger.ClockView) (found
 // returns after the results are recorded. If held ends before a slot is free, attemptDue returns no rows and no error.
 func attemptDue[T any](
 	held context.Context, a *advance, queue *fairQueue, probe bool,
-	leaseDue func(context.Context, []ledger.SlotGrant) (leased []T, found map[int64]int, err error),
+	leaseDue func(context.Context, []queues.SlotGrant) (leased []T, found map[int64]int, err error),
 	attempt func(context.Context, *T) (end attemptEnd, record func()),
 ) (leased []T, found int, err error) {
 	tenant := a.lease.Tenant
 	a.attempting.Store(true)
 	defer a.attempting.Store(false)
-	grants := []ledger.SlotGrant{queue.ask(held, ledger.DueTenant{Tenant: tenant, Probe: probe})}
+	grants := []queues.SlotGrant{queue.ask(held, queues.DueTenant{Tenant: tenant, Probe: probe})}
 	if grants[0].Slots == 0 {
 		return nil, 0, nil
 	}
@@ -390,7 +391,7 @@ func (c *counting) taken() ledger.AdvanceCounts {
 }
 
 // SettleDue implements [Database].
-func (c *counting) SettleDue(ctx context.Context, tenants []ledger.DueTenant, perTenant int) (ledger.BatchCounts, error) {
+func (c *counting) SettleDue(ctx context.Context, tenants []queues.DueTenant, perTenant int) (ledger.BatchCounts, error) {
 	batch, err := c.Database.SettleDue(ctx, tenants, perTenant)
 	c.mu.Lock()
 	defer c.mu.Unlock()

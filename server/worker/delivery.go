@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/ledger/queues"
 	"github.com/cauri-dev/cauri/server/operators"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/telemetry"
@@ -20,8 +21,8 @@ const lease = webhooks.AttemptTimeout + 5*time.Second
 
 // deliveryDatabase has the methods of the database that the delivery needs.
 type deliveryDatabase interface {
-	TenantsToDeliver(ctx context.Context) ([]ledger.DueTenant, error)
-	LeaseDueEvents(ctx context.Context, from []ledger.SlotGrant, lease time.Duration, build ledger.BuildBody) (
+	TenantsToDeliver(ctx context.Context) ([]queues.DueTenant, error)
+	LeaseDueEvents(ctx context.Context, from []queues.SlotGrant, lease time.Duration, build ledger.BuildBody) (
 		leased []ledger.LeasedEvent, found map[int64]int, err error)
 	GiveBackEvents(ctx context.Context, events []ledger.LeasedEvent) error
 	FinishAttempts(ctx context.Context, finished []ledger.FinishedAttempt) (leaseHeld []bool, err error)
@@ -49,7 +50,7 @@ func (w *Worker) deliver(ctx context.Context) {
 	writing.Wait()
 }
 
-func (d *delivery) leaseEvents(ctx context.Context, grants []ledger.SlotGrant) ([]ledger.LeasedEvent, map[int64]int, error) {
+func (d *delivery) leaseEvents(ctx context.Context, grants []queues.SlotGrant) ([]ledger.LeasedEvent, map[int64]int, error) {
 	return d.database.LeaseDueEvents(ctx, grants, lease, buildBody)
 }
 

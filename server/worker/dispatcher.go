@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/ledger/queues"
 	"github.com/cauri-dev/cauri/server/postgres"
 )
 
@@ -37,8 +37,8 @@ type leasedDispatcher[T any] struct {
 	every  time.Duration   // the shortest time between two polls; 0: pollPause
 	idle   time.Duration   // the longest time between them, while the queue has no rows; 0: listAtLeast
 
-	listDue func(context.Context) ([]ledger.DueTenant, error)
-	lease   func(context.Context, []ledger.SlotGrant) (leased []T, found map[int64]int, err error)
+	listDue func(context.Context) ([]queues.DueTenant, error)
+	lease   func(context.Context, []queues.SlotGrant) (leased []T, found map[int64]int, err error)
 	tenant  func(*T) int64
 	attempt func(context.Context, *T) (end attemptEnd, record func()) // record writes the result
 	release func(context.Context, []T) error                          // releases leases
@@ -130,7 +130,7 @@ func (d *leasedDispatcher[T]) poll(ctx context.Context) error {
 }
 
 // leaseRows leases rows. A canceled ctx does not stop it, so that the worker knows its leases and can release them.
-func (d *leasedDispatcher[T]) leaseRows(ctx context.Context, grants []ledger.SlotGrant) ([]T, map[int64]int, error) {
+func (d *leasedDispatcher[T]) leaseRows(ctx context.Context, grants []queues.SlotGrant) ([]T, map[int64]int, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaseTimeout)
 	defer cancel()
 	d.lastLease = d.worker.now()
@@ -145,14 +145,14 @@ func (d *leasedDispatcher[T]) leaseRows(ctx context.Context, grants []ledger.Slo
 
 // leaseBatch leases rows of several tenants with one statement. If the statement fails, leaseBatch sends one statement
 // for each tenant, because an error in one sandbox must not stop the others.
-func (d *leasedDispatcher[T]) leaseBatch(ctx context.Context, grants []ledger.SlotGrant) (leased []T, found map[int64]int, err error) {
+func (d *leasedDispatcher[T]) leaseBatch(ctx context.Context, grants []queues.SlotGrant) (leased []T, found map[int64]int, err error) {
 	err = d.worker.contained(ctx, func() (err error) {
 		leased, found, err = d.lease(ctx, grants)
 		return err
 	})
 	switch {
 	case err == nil:
-		due := make([]ledger.DueTenant, len(grants))
+		due := make([]queues.DueTenant, len(grants))
 		for i, grant := range grants {
 			due[i] = grant.DueTenant
 		}

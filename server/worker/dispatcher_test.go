@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/ledger/queues"
 	"github.com/cauri-dev/cauri/server/postgres"
 )
 
@@ -24,10 +24,10 @@ func TestStoppedDispatcherGivesBackWhatItHasNotBegun(t *testing.T) {
 	var kept, back []int
 	d := &leasedDispatcher[int]{
 		worker: w, name: "test", queue: newFairQueue(8, 8, time.Now), inUse: inUse,
-		listDue: func(context.Context) ([]ledger.DueTenant, error) {
-			return []ledger.DueTenant{{Tenant: 1, EndpointWorked: true}}, nil
+		listDue: func(context.Context) ([]queues.DueTenant, error) {
+			return []queues.DueTenant{{Tenant: 1, EndpointWorked: true}}, nil
 		},
-		lease: func(ctx context.Context, _ []ledger.SlotGrant) ([]int, map[int64]int, error) {
+		lease: func(ctx context.Context, _ []queues.SlotGrant) ([]int, map[int64]int, error) {
 			if takes++; takes == 1 {
 				return []int{1}, map[int64]int{1: 8}, nil
 			}
@@ -106,7 +106,7 @@ func TestSlowPollDelaysTheNextOneByLittle(t *testing.T) {
 			t.Parallel()
 			clock := &clock{at: time.Unix(1_780_228_800, 0)}
 			w := &Worker{log: slog.New(slog.DiscardHandler), now: clock.now}
-			d := &leasedDispatcher[int]{worker: w, queue: newFairQueue(8, 8, clock.now), listDue: func(context.Context) ([]ledger.DueTenant, error) {
+			d := &leasedDispatcher[int]{worker: w, queue: newFairQueue(8, 8, clock.now), listDue: func(context.Context) ([]queues.DueTenant, error) {
 				clock.at = clock.at.Add(c.took)
 				return nil, nil
 			}}

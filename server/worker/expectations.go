@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/cauri-dev/cauri/server/expectations"
-	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/ledger/queues"
 )
 
 const (
@@ -22,7 +22,7 @@ const (
 
 // expectationDatabase has the methods of the database that the evaluation of expectations needs.
 type expectationDatabase interface {
-	TenantsToEvaluate(ctx context.Context, batch int) ([]ledger.DueTenant, error)
+	TenantsToEvaluate(ctx context.Context, batch int) ([]queues.DueTenant, error)
 	EvaluateExpectation(ctx context.Context, tenant int64) (verdict expectations.Verdict, err error)
 	FailExpectationsOfResets(ctx context.Context) (int, error)
 }
@@ -36,7 +36,7 @@ func (w *Worker) judgeExpectations(ctx context.Context) {
 	})
 }
 
-func (w *Worker) sandboxesToEvaluate(ctx context.Context) ([]ledger.DueTenant, error) {
+func (w *Worker) sandboxesToEvaluate(ctx context.Context) ([]queues.DueTenant, error) {
 	failed, err := w.database.FailExpectationsOfResets(ctx)
 	if err != nil {
 		return nil, err
@@ -46,7 +46,7 @@ func (w *Worker) sandboxesToEvaluate(ctx context.Context) ([]ledger.DueTenant, e
 }
 
 // judgeSandbox evaluates expectations of a sandbox, one after the other.
-func (w *Worker) judgeSandbox(ctx context.Context, sandbox ledger.DueTenant) (more bool, err error) {
+func (w *Worker) judgeSandbox(ctx context.Context, sandbox queues.DueTenant) (more bool, err error) {
 	for began := w.now(); w.now().Sub(began) < expectationTurn; {
 		verdict, err := w.database.EvaluateExpectation(ctx, sandbox.Tenant)
 		switch {

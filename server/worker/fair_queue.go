@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/ledger/queues"
 )
 
 const (
@@ -54,7 +54,7 @@ type fairQueue struct {
 
 // tenantQueue is the state of one tenant in a worker.
 type tenantQueue struct {
-	ledger.DueTenant
+	queues.DueTenant
 	speed     speed
 	limit     int       // maximum of running attempts
 	running   int       // slots taken
@@ -74,7 +74,7 @@ func newFairQueue(slots, perTenant int, now func() time.Time) *fairQueue {
 }
 
 // setDue replaces the list of tenants with due rows.
-func (q *fairQueue) setDue(found []ledger.DueTenant) {
+func (q *fairQueue) setDue(found []queues.DueTenant) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	now := q.now()
@@ -88,7 +88,7 @@ func (q *fairQueue) setDue(found []ledger.DueTenant) {
 }
 
 // tenant returns the queue of a tenant. It adds a missing queue, with the speed that other workers recorded.
-func (q *fairQueue) tenant(found ledger.DueTenant) *tenantQueue {
+func (q *fairQueue) tenant(found queues.DueTenant) *tenantQueue {
 	if known := q.tenants[found.Tenant]; known != nil {
 		return known
 	}
@@ -115,7 +115,7 @@ func (q *fairQueue) forget(now time.Time) {
 
 // ask waits for slots of a tenant, in turn with the tenants in due. The caller then leases the rows itself, and passes
 // the grant to the method leased. If ctx ends first, ask returns a grant of 0 slots.
-func (q *fairQueue) ask(ctx context.Context, tenant ledger.DueTenant) ledger.SlotGrant {
+func (q *fairQueue) ask(ctx context.Context, tenant queues.DueTenant) queues.SlotGrant {
 	granted := make(chan int, 1)
 	q.mu.Lock()
 	t := q.tenant(tenant)
@@ -127,7 +127,7 @@ func (q *fairQueue) ask(ctx context.Context, tenant ledger.DueTenant) ledger.Slo
 	q.wake()
 	select {
 	case n := <-granted:
-		return ledger.SlotGrant{DueTenant: tenant, Slots: n}
+		return queues.SlotGrant{DueTenant: tenant, Slots: n}
 	case <-ctx.Done():
 	}
 	q.mu.Lock()
@@ -138,7 +138,7 @@ func (q *fairQueue) ask(ctx context.Context, tenant ledger.DueTenant) ledger.Slo
 	default:
 		q.answered(t, slices.Index(t.asked, granted))
 	}
-	return ledger.SlotGrant{}
+	return queues.SlotGrant{}
 }
 
 // answered removes the i-th waiting caller of ask from a tenant.
@@ -157,7 +157,7 @@ func (q *fairQueue) waiting() bool {
 
 // grantSlots grants free slots to the tenants with due rows, one each in turn. The tenant that has waited longest comes
 // first. Callers of ask receive their grants over their channels; grantSlots returns the other grants.
-func (q *fairQueue) grantSlots() []ledger.SlotGrant {
+func (q *fairQueue) grantSlots() []queues.SlotGrant {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	free := q.free()
@@ -183,7 +183,7 @@ func (q *fairQueue) grantSlots() []ledger.SlotGrant {
 			return false
 		})
 	}
-	grants := make([]ledger.SlotGrant, 0, len(order))
+	grants := make([]queues.SlotGrant, 0, len(order))
 	for _, t := range order {
 		q.turn++
 		t.served = q.turn
@@ -193,7 +193,7 @@ func (q *fairQueue) grantSlots() []ledger.SlotGrant {
 			q.answered(t, 0)
 			continue
 		}
-		grants = append(grants, ledger.SlotGrant{DueTenant: t.DueTenant, Slots: granted[t]})
+		grants = append(grants, queues.SlotGrant{DueTenant: t.DueTenant, Slots: granted[t]})
 	}
 	return grants
 }
@@ -252,7 +252,7 @@ func (f *freeSlots) take(s speed) bool {
 // leased records the results of grants. The parameters found and leased count the due rows and the leased rows of each
 // tenant. leased frees the slots that were not used. A tenant with fewer due rows than slots gets no new grant before
 // the next poll.
-func (q *fairQueue) leased(grants []ledger.SlotGrant, found, leased map[int64]int) {
+func (q *fairQueue) leased(grants []queues.SlotGrant, found, leased map[int64]int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	exhausted := map[int64]bool{}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/ledger/queues"
 )
 
 // clock stands still until it is moved.
@@ -21,10 +21,10 @@ func testQueue(slots, most int) (*fairQueue, *clock) {
 }
 
 // due lists these tenants as due, known to other workers as given by f.
-func due(q *fairQueue, f func(*ledger.DueTenant), tenants ...int64) {
-	var found []ledger.DueTenant
+func due(q *fairQueue, f func(*queues.DueTenant), tenants ...int64) {
+	var found []queues.DueTenant
 	for _, tenant := range tenants {
-		due := ledger.DueTenant{Tenant: tenant}
+		due := queues.DueTenant{Tenant: tenant}
 		if f != nil {
 			f(&due)
 		}
@@ -33,12 +33,12 @@ func due(q *fairQueue, f func(*ledger.DueTenant), tenants ...int64) {
 	q.setDue(found)
 }
 
-func healthy(l *ledger.DueTenant) { l.EndpointWorked = true }
-func failing(l *ledger.DueTenant) { l.EndpointFailing = true }
-func probed(l *ledger.DueTenant)  { l.EndpointFailing, l.Probe = true, true }
+func healthy(l *queues.DueTenant) { l.EndpointWorked = true }
+func failing(l *queues.DueTenant) { l.EndpointFailing = true }
+func probed(l *queues.DueTenant)  { l.EndpointFailing, l.Probe = true, true }
 
 // slots are the slots that the tenants got, by tenant.
-func slots(grants []ledger.SlotGrant) map[int64]int {
+func slots(grants []queues.SlotGrant) map[int64]int {
 	got := map[int64]int{}
 	for _, s := range grants {
 		got[s.Tenant] += s.Slots
@@ -153,8 +153,8 @@ func TestAsking(t *testing.T) {
 	t.Parallel()
 	q, _ := testQueue(4, 4)
 	due(q, healthy, 1)
-	granted := make(chan ledger.SlotGrant)
-	go func() { granted <- q.ask(t.Context(), ledger.DueTenant{Tenant: 2, EndpointWorked: true}) }()
+	granted := make(chan queues.SlotGrant)
+	go func() { granted <- q.ask(t.Context(), queues.DueTenant{Tenant: 2, EndpointWorked: true}) }()
 	<-q.freed
 	if diff := cmp.Diff(map[int64]int{1: 2}, slots(q.grantSlots())); diff != "" {
 		t.Errorf("slots (-want +got):\n%s", diff)
@@ -163,10 +163,10 @@ func TestAsking(t *testing.T) {
 	if grant.Tenant != 2 || grant.Slots != 2 {
 		t.Errorf("who asked got %+v", grant)
 	}
-	q.leased([]ledger.SlotGrant{grant}, map[int64]int{2: 1}, map[int64]int{2: 1})
+	q.leased([]queues.SlotGrant{grant}, map[int64]int{2: 1}, map[int64]int{2: 1})
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
-	if grant := q.ask(gone, ledger.DueTenant{Tenant: 3, EndpointWorked: true}); grant.Slots != 0 {
+	if grant := q.ask(gone, queues.DueTenant{Tenant: 3, EndpointWorked: true}); grant.Slots != 0 {
 		t.Errorf("who is gone got %+v", grant)
 	}
 	if diff := cmp.Diff(map[int64]int{1: 1}, slots(q.grantSlots())); diff != "" {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/cauri-dev/cauri/server/faults"
 	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/ledger/queues"
 	"github.com/cauri-dev/cauri/server/ledgertest"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
@@ -141,9 +142,9 @@ func (w *fixture) dead() {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	var grants []ledger.SlotGrant
+	var grants []queues.SlotGrant
 	for _, one := range due {
-		grants = append(grants, ledger.SlotGrant{DueTenant: one, Slots: 100})
+		grants = append(grants, queues.SlotGrant{DueTenant: one, Slots: 100})
 	}
 	if _, _, err := w.LeaseDueEvents(w.t.Context(), grants, time.Minute, storedBody); err != nil {
 		w.t.Fatal(err)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/ledger/queues"
 	"github.com/cauri-dev/cauri/server/operators"
 	"github.com/cauri-dev/cauri/server/operators/adapter"
 	"github.com/cauri-dev/cauri/server/payments"
@@ -31,8 +32,8 @@ const (
 
 // forwardingDatabase has the methods of the database that forwarding to operators needs.
 type forwardingDatabase interface {
-	TenantsToForward(ctx context.Context) ([]ledger.DueTenant, error)
-	LeaseDueForwards(ctx context.Context, from []ledger.SlotGrant, lease time.Duration) (
+	TenantsToForward(ctx context.Context) ([]queues.DueTenant, error)
+	LeaseDueForwards(ctx context.Context, from []queues.SlotGrant, lease time.Duration) (
 		leased []ledger.Forward, found map[int64]int, err error)
 	GiveBackForwards(ctx context.Context, forwards []ledger.Forward) error
 	BeginForwardAttempt(ctx context.Context, f *ledger.Forward) (begun bool, err error)
@@ -46,7 +47,7 @@ func (w *Worker) forward(ctx context.Context) {
 	dispatcher := leasedDispatcher[ledger.Forward]{
 		worker: w, name: "passthrough", queue: w.forwarding, inUse: w.queues.forwards,
 		listDue: w.database.TenantsToForward, attempt: w.forwardOne, release: w.database.GiveBackForwards,
-		lease: func(ctx context.Context, grants []ledger.SlotGrant) ([]ledger.Forward, map[int64]int, error) {
+		lease: func(ctx context.Context, grants []queues.SlotGrant) ([]ledger.Forward, map[int64]int, error) {
 			return w.database.LeaseDueForwards(ctx, grants, forwardLease)
 		},
 		tenant: func(f *ledger.Forward) int64 { return f.Tenant },

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/ledger/queues"
 	"github.com/cauri-dev/cauri/server/operators"
 	"github.com/cauri-dev/cauri/server/operators/adapter"
 	"github.com/cauri-dev/cauri/server/operators/operatorstest"
@@ -228,7 +229,7 @@ func (w *fixture) leaseForward(lease time.Duration) ledger.Forward {
 	if err != nil || len(due) != 1 {
 		w.t.Fatalf("due %v, %v", due, err)
 	}
-	leased, _, err := w.LeaseDueForwards(w.t.Context(), []ledger.SlotGrant{{DueTenant: due[0], Slots: 10}}, lease)
+	leased, _, err := w.LeaseDueForwards(w.t.Context(), []queues.SlotGrant{{DueTenant: due[0], Slots: 10}}, lease)
 	if err != nil || len(leased) != 1 {
 		w.t.Fatalf("leased %v, %v", leased, err)
 	}

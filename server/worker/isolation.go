@@ -7,7 +7,7 @@ import (
 	"runtime/debug"
 	"time"
 
-	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/ledger/queues"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
@@ -33,7 +33,7 @@ func (w *Worker) contained(ctx context.Context, f func() error) (err error) {
 
 // skipSandbox records that a sweep failed only in this sandbox. All workers skip the sandbox for a while, and its
 // resource shows the failure.
-func (w *Worker) skipSandbox(ctx context.Context, sweep string, tenant ledger.DueTenant, why error) {
+func (w *Worker) skipSandbox(ctx context.Context, sweep string, tenant queues.DueTenant, why error) {
 	w.metrics.SandboxFailed(sweep)
 	var failures int
 	var pause time.Duration
@@ -52,7 +52,7 @@ func (w *Worker) skipSandbox(ctx context.Context, sweep string, tenant ledger.Du
 }
 
 // resumeSandboxes records that a sweep works again in the sandboxes in which it failed before.
-func (w *Worker) resumeSandboxes(ctx context.Context, sweep string, due []ledger.DueTenant) {
+func (w *Worker) resumeSandboxes(ctx context.Context, sweep string, due []queues.DueTenant) {
 	var tenants []int64
 	for _, tenant := range due {
 		if tenant.SweepFailed {

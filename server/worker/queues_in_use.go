@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/ledger/queues"
 )
 
 const (
@@ -18,7 +18,7 @@ const (
 
 // queuesDatabase has the method of the database that returns which queues have rows.
 type queuesDatabase interface {
-	QueuesInUse(ctx context.Context) (ledger.QueuesInUse, error)
+	QueuesInUse(ctx context.Context) (queues.InUse, error)
 }
 
 // queuesInUse has a channel for each sweep with a queue. A message means that the queue has rows, so that the sweep
@@ -41,7 +41,7 @@ func newQueuesInUse() queuesInUse {
 // findQueuesInUse sends a message to each sweep whose queue has rows. After an error of the database, it sends a
 // message to every sweep, so that each sweep polls and reports its own failure.
 func (w *Worker) findQueuesInUse(ctx context.Context) (more bool, err error) {
-	in := ledger.QueuesInUse{
+	in := queues.InUse{
 		Settlements: true, Forwards: true, Events: true, Callbacks: true, Clocks: true, Expectations: true, ReceiverChecks: true,
 		Passes: true,
 	}
@@ -69,7 +69,7 @@ func (w *Worker) findQueuesInUse(ctx context.Context) (more bool, err error) {
 	}
 	// Passes of retained sandboxes stay due. Expectations stay open for hours, and have a pace of their own.
 	in.Passes, in.Expectations = false, false
-	if in != (ledger.QueuesInUse{}) {
+	if in != (queues.InUse{}) {
 		w.queues.lastFound = w.now()
 	}
 	if w.now().Sub(w.queues.lastFound) >= quietAfter {

@@ -7,17 +7,17 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/ledger/queues"
 )
 
 // countedPolls is a database that counts the looks for queues in use.
 type countedPolls struct {
 	Database
-	found atomic.Pointer[ledger.QueuesInUse]
+	found atomic.Pointer[queues.InUse]
 	polls atomic.Int64
 }
 
-func (c *countedPolls) QueuesInUse(context.Context) (ledger.QueuesInUse, error) {
+func (c *countedPolls) QueuesInUse(context.Context) (queues.InUse, error) {
 	c.polls.Add(1)
 	return *c.found.Load(), nil
 }
@@ -27,7 +27,7 @@ func TestQuietWorkerLooksLessOften(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		db := &countedPolls{}
-		db.found.Store(&ledger.QueuesInUse{})
+		db.found.Store(&queues.InUse{})
 		w := New(Options{Database: db})
 		ctx, stop := context.WithCancel(t.Context())
 		defer synctest.Wait()
@@ -43,16 +43,16 @@ func TestQuietWorkerLooksLessOften(t *testing.T) {
 				t.Errorf("%s: %d looks in %s, not 20", when, polls, 20*pause)
 			}
 		}
-		db.found.Store(&ledger.QueuesInUse{Settlements: true})
+		db.found.Store(&queues.InUse{Settlements: true})
 		expect("in use", idlePause)
-		db.found.Store(&ledger.QueuesInUse{})
+		db.found.Store(&queues.InUse{})
 		expect("empty a moment ago", idlePause)
 		time.Sleep(quietAfter)
 		expect("quiet", quietPause)
-		db.found.Store(&ledger.QueuesInUse{Events: true})
+		db.found.Store(&queues.InUse{Events: true})
 		time.Sleep(quietPause)
 		expect("in use again", idlePause)
-		db.found.Store(&ledger.QueuesInUse{Expectations: true, Passes: true}) // which are looked at at their own pace
+		db.found.Store(&queues.InUse{Expectations: true, Passes: true}) // which are looked at at their own pace
 		time.Sleep(quietAfter)
 		expect("quiet, with open expectations", quietPause)
 	})

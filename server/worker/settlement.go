@@ -10,6 +10,7 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 
 	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/ledger/queues"
 	"github.com/cauri-dev/cauri/server/postgres"
 )
 
@@ -33,8 +34,8 @@ const (
 
 // settlementDatabase has the methods of the database that the settlement needs.
 type settlementDatabase interface {
-	TenantsToSettle(ctx context.Context) ([]ledger.DueTenant, error)
-	SettleDue(ctx context.Context, tenants []ledger.DueTenant, perTenant int) (ledger.BatchCounts, error)
+	TenantsToSettle(ctx context.Context) ([]queues.DueTenant, error)
+	SettleDue(ctx context.Context, tenants []queues.DueTenant, perTenant int) (ledger.BatchCounts, error)
 }
 
 // settlementSweep settles several sandboxes concurrently, so that one that fails or waits does not delay the others.
@@ -82,7 +83,7 @@ func (s *settlementSweep) step(ctx context.Context) (more bool, err error) {
 }
 
 // markDueBusy lists the sandboxes with due payments that this worker is not settling yet, and marks them as busy.
-func (s *settlementSweep) markDueBusy(ctx context.Context) ([]ledger.DueTenant, error) {
+func (s *settlementSweep) markDueBusy(ctx context.Context) ([]queues.DueTenant, error) {
 	ctx, cancel := context.WithTimeout(ctx, leaseTimeout)
 	defer cancel()
 	due, err := s.database.TenantsToSettle(ctx)
@@ -91,14 +92,14 @@ func (s *settlementSweep) markDueBusy(ctx context.Context) ([]ledger.DueTenant, 
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	due = slices.DeleteFunc(due, func(tenant ledger.DueTenant) bool { return s.busy[tenant.Tenant] })
+	due = slices.DeleteFunc(due, func(tenant queues.DueTenant) bool { return s.busy[tenant.Tenant] })
 	for _, tenant := range due {
 		s.busy[tenant.Tenant] = true
 	}
 	return due, nil
 }
 
-func (s *settlementSweep) unmarkBusy(group []ledger.DueTenant) {
+func (s *settlementSweep) unmarkBusy(group []queues.DueTenant) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, tenant := range group {
@@ -139,7 +140,7 @@ func (s *settlementSweep) report(event error) {
 }
 
 // settle settles the due payments of a group of sandboxes. If this fails, it settles each sandbox alone.
-func (s *settlementSweep) settle(ctx context.Context, group []ledger.DueTenant, perTenant int) (more bool) {
+func (s *settlementSweep) settle(ctx context.Context, group []queues.DueTenant, perTenant int) (more bool) {
 	traced, sweep := s.tracing.Sweep(ctx)
 	var counts ledger.BatchCounts
 	err := s.contained(traced, func() error {

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/ledger/queues"
 	"github.com/cauri-dev/cauri/server/postgres"
 )
 
@@ -19,24 +19,24 @@ type turns struct {
 	atOnce int             // maximum of sandboxes that are worked on at a time, each over one connection
 	quick  bool            // whether a sandbox counts as quick at first: no turn takes long
 
-	listDue func(context.Context) ([]ledger.DueTenant, error)
+	listDue func(context.Context) ([]queues.DueTenant, error)
 	// take does a part of the work of a sandbox. It returns whether more is due there.
-	take func(context.Context, ledger.DueTenant) (more bool, err error)
+	take func(context.Context, queues.DueTenant) (more bool, err error)
 }
 
 // takeTurns runs a sweep until ctx ends.
 func (w *Worker) takeTurns(ctx context.Context, t turns) {
 	queue := newFairQueue(t.atOnce, 1, w.now)
-	dispatcher := leasedDispatcher[ledger.DueTenant]{
+	dispatcher := leasedDispatcher[queues.DueTenant]{
 		worker: w, name: t.name, queue: queue, inUse: t.inUse, every: t.every, idle: t.idle,
-		listDue: func(ctx context.Context) ([]ledger.DueTenant, error) {
+		listDue: func(ctx context.Context) ([]queues.DueTenant, error) {
 			due, err := t.listDue(ctx)
 			for i := range due {
 				due[i].EndpointWorked = t.quick
 			}
 			return due, err
 		},
-		lease: func(_ context.Context, grants []ledger.SlotGrant) (all []ledger.DueTenant, found map[int64]int, _ error) {
+		lease: func(_ context.Context, grants []queues.SlotGrant) (all []queues.DueTenant, found map[int64]int, _ error) {
 			found = map[int64]int{}
 			for i := range grants {
 				all, found[grants[i].Tenant] = append(all, grants[i].DueTenant), 1
@@ -44,9 +44,9 @@ func (w *Worker) takeTurns(ctx context.Context, t turns) {
 			}
 			return all, found, nil
 		},
-		tenant:  func(sandbox *ledger.DueTenant) int64 { return sandbox.Tenant },
-		release: func(context.Context, []ledger.DueTenant) error { return nil },
-		attempt: func(_ context.Context, sandbox *ledger.DueTenant) (attemptEnd, func()) {
+		tenant:  func(sandbox *queues.DueTenant) int64 { return sandbox.Tenant },
+		release: func(context.Context, []queues.DueTenant) error { return nil },
+		attempt: func(_ context.Context, sandbox *queues.DueTenant) (attemptEnd, func()) {
 			return w.takeTurn(ctx, t, queue, *sandbox), func() {} // it ends with the worker
 		},
 	}
@@ -54,7 +54,7 @@ func (w *Worker) takeTurns(ctx context.Context, t turns) {
 }
 
 // takeTurn works on a sandbox. If only this sandbox fails, workers skip it for a while.
-func (w *Worker) takeTurn(ctx context.Context, t turns, queue *fairQueue, sandbox ledger.DueTenant) attemptEnd {
+func (w *Worker) takeTurn(ctx context.Context, t turns, queue *fairQueue, sandbox queues.DueTenant) attemptEnd {
 	began, more := w.now(), false
 	err := w.contained(ctx, func() (err error) {
 		more, err = t.take(ctx, sandbox)
@@ -62,7 +62,7 @@ func (w *Worker) takeTurn(ctx context.Context, t turns, queue *fairQueue, sandbo
 	})
 	switch {
 	case err == nil && sandbox.SweepFailed:
-		w.resumeSandboxes(ctx, t.name, []ledger.DueTenant{sandbox})
+		w.resumeSandboxes(ctx, t.name, []queues.DueTenant{sandbox})
 	case err != nil && !errors.Is(err, postgres.ErrUnavailable) && ctx.Err() == nil:
 		w.skipSandbox(ctx, t.name, sandbox, err)
 	}

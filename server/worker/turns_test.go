@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/cauri-dev/cauri/server/expectations"
-	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/ledger/queues"
 	"github.com/cauri-dev/cauri/server/ledgertest"
 	"github.com/cauri-dev/cauri/server/proof"
 	"github.com/cauri-dev/cauri/server/worker"
@@ -49,11 +49,11 @@ func (c *crowd) now() (now time.Time) {
 	return time.Now().Add(c.ahead)
 }
 
-func (c *crowd) listed() (all []ledger.DueTenant, err error) {
+func (c *crowd) listed() (all []queues.DueTenant, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, sandbox := range c.due {
-		all = append(all, ledger.DueTenant{Tenant: sandbox})
+		all = append(all, queues.DueTenant{Tenant: sandbox})
 	}
 	return all, nil
 }
@@ -107,8 +107,8 @@ func (c *crowd) until(t *testing.T, what string, holds func() bool) {
 
 type inUse struct{ *ledgertest.Store }
 
-func (inUse) QueuesInUse(context.Context) (ledger.QueuesInUse, error) {
-	return ledger.QueuesInUse{Expectations: true, Passes: true}, nil
+func (inUse) QueuesInUse(context.Context) (queues.InUse, error) {
+	return queues.InUse{Expectations: true, Passes: true}, nil
 }
 
 type crowdedExpectations struct {
@@ -116,7 +116,7 @@ type crowdedExpectations struct {
 	*crowd
 }
 
-func (c crowdedExpectations) TenantsToEvaluate(context.Context, int) ([]ledger.DueTenant, error) {
+func (c crowdedExpectations) TenantsToEvaluate(context.Context, int) ([]queues.DueTenant, error) {
 	return c.listed()
 }
 
@@ -155,7 +155,7 @@ type crowdedLedgers struct {
 	*crowd
 }
 
-func (c crowdedLedgers) TenantsToVerify(context.Context, int) ([]ledger.DueTenant, error) {
+func (c crowdedLedgers) TenantsToVerify(context.Context, int) ([]queues.DueTenant, error) {
 	return c.listed()
 }
 

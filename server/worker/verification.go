@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/ledger/queues"
 	"github.com/cauri-dev/cauri/server/proof"
 )
 
@@ -22,7 +22,7 @@ const (
 
 // verificationDatabase has the methods of the database that the verification needs.
 type verificationDatabase interface {
-	TenantsToVerify(ctx context.Context, batch int) ([]ledger.DueTenant, error)
+	TenantsToVerify(ctx context.Context, batch int) ([]queues.DueTenant, error)
 	Verify(ctx context.Context, tenant int64) (*proof.VerifiedLedger, error)
 }
 
@@ -32,14 +32,14 @@ func (w *Worker) verify(ctx context.Context) {
 	w.takeTurns(ctx, turns{
 		name: "verification", inUse: w.queues.passes, every: verificationPoll, idle: verificationIdle,
 		atOnce: verificationsAtOnce, take: w.verifyOne,
-		listDue: func(ctx context.Context) ([]ledger.DueTenant, error) {
+		listDue: func(ctx context.Context) ([]queues.DueTenant, error) {
 			return w.database.TenantsToVerify(ctx, verificationBatch)
 		},
 	})
 }
 
 // verifyOne verifies the ledger of a sandbox.
-func (w *Worker) verifyOne(ctx context.Context, sandbox ledger.DueTenant) (more bool, err error) {
+func (w *Worker) verifyOne(ctx context.Context, sandbox queues.DueTenant) (more bool, err error) {
 	verified, err := w.database.Verify(ctx, sandbox.Tenant)
 	switch {
 	case err != nil || verified == nil || !verified.Changed:

@@ -7,7 +7,7 @@ import (
 
 	"github.com/cauri-dev/cauri/server/expectations"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
-	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/ledger/observations"
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
@@ -29,7 +29,7 @@ var EvaluateExpectations = Operation{
     {"refunds": {"of": "order-1042", "total": 0}},
     {"nothingElse": true}
   ]
-}`, Answer: wire.EvaluationOf(exampleLines, &ledger.Observed{
+}`, Answer: wire.EvaluationOf(exampleLines, &observations.Observed{
 			Lines: []expectations.Observation{{}, {}, {Amount: new(int64(0))}, {}}, At: exampleTime,
 		}),
 	}},

@@ -9,7 +9,7 @@ import (
 	"net/http"
 
 	"github.com/cauri-dev/cauri/server/expectations"
-	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/ledger/observations"
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
@@ -67,7 +67,7 @@ type LineResult struct {
 }
 
 // EvaluationOf returns the view of an evaluation.
-func EvaluationOf(lines []expectations.Line, seen *ledger.Observed) Evaluation {
+func EvaluationOf(lines []expectations.Line, seen *observations.Observed) Evaluation {
 	e := Evaluation{
 		Met: true, Results: make([]LineResult, len(lines)), Epoch: epochOf(seen.Tenant), EvaluatedAt: payments.FormatTime(seen.At),
 	}

@@ -1,4 +1,4 @@
-package ledger
+package observations
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 
 	"github.com/cauri-dev/cauri/server/expectations"
 	"github.com/cauri-dev/cauri/server/ledger/ledgerdb"
+	"github.com/cauri-dev/cauri/server/ledger/queues"
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 	"github.com/cauri-dev/cauri/server/sandboxes"
@@ -24,14 +25,14 @@ func NewExpectations(db *postgres.DB, store *sandboxes.Registry) *Expectations {
 }
 
 // TenantsToEvaluate returns the sandboxes with expectations that are due, at most the number batch.
-func (e *Expectations) TenantsToEvaluate(ctx context.Context, batch int) ([]DueTenant, error) {
+func (e *Expectations) TenantsToEvaluate(ctx context.Context, batch int) ([]queues.DueTenant, error) {
 	rows, err := e.core.System().TenantsToEvaluate(ctx, int32(batch))
 	if err != nil {
 		return nil, postgres.Classify(err, "looking for expectations to evaluate")
 	}
-	due := make([]DueTenant, len(rows))
+	due := make([]queues.DueTenant, len(rows))
 	for i, row := range rows {
-		due[i] = DueTenant{Tenant: row.Tenant, SweepFailed: row.SweepFailed}
+		due[i] = queues.DueTenant{Tenant: row.Tenant, SweepFailed: row.SweepFailed}
 	}
 	return due, nil
 }
@@ -105,9 +106,9 @@ func evaluate(ctx context.Context, tx pgx.Tx, row *sqlc.LockExpectationRow) (sta
 func observeAlone(
 	ctx context.Context, tx pgx.Tx, row *sqlc.LockExpectationRow, lines []expectations.Line, at time.Time,
 ) (results []expectations.Result, err error) {
-	var then *pastTime
+	var then *PastTime
 	if at.Before(row.Now) {
-		then = &pastTime{At: at, Clocked: row.Clocked, Changed: row.ActiveAt != nil && row.ActiveAt.After(at)}
+		then = &PastTime{At: at, Clocked: row.Clocked, Changed: row.ActiveAt != nil && row.ActiveAt.After(at)}
 	}
 	err = pgx.BeginFunc(ctx, tx, func(inner pgx.Tx) error {
 		seen, err := observeLines(ctx, inner, row.Tenant, lines, ledgerdb.IDOrNone(row.Since), then)

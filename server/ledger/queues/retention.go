@@ -1,4 +1,4 @@
-package ledger
+package queues
 
 import (
 	"bytes"
@@ -96,4 +96,29 @@ func whileFull(remove func() (int64, error)) error {
 			return err
 		}
 	}
+}
+
+// changesBatch bounds the noted changes that one statement removes.
+const changesBatch = 10_000
+
+// RemoveAgedChanges removes noted changes that are older than age, in batches. If ctx ends, the finished batches stay
+// removed. Several callers may run at once.
+func (s *Upkeep) RemoveAgedChanges(ctx context.Context, age time.Duration) error {
+	ms := postgres.Milliseconds(age)
+	tenants, err := s.core.System().AgedChanges(ctx, ms)
+	if err != nil {
+		return postgres.Classify(err, "looking for old changes")
+	}
+	for _, tenant := range tenants {
+		for {
+			removed, err := s.core.System().RemoveAgedChanges(ctx, tenant, changesBatch, ms)
+			if err != nil {
+				return postgres.Classify(err, "removing old changes")
+			}
+			if removed < changesBatch-1 { // the statement keeps one
+				break
+			}
+		}
+	}
+	return nil
 }

@@ -1,4 +1,4 @@
-package ledger
+package observations
 
 import (
 	"fmt"
@@ -8,8 +8,8 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// pastTime is a time that has passed, for which a worker observes a sandbox that it looks at late. All times are real.
-type pastTime struct {
+// PastTime is a time that has passed, for which a worker observes a sandbox that it looks at late. All times are real.
+type PastTime struct {
 	At      time.Time
 	Clocked bool // the sandbox has a clock, so that nothing says when a transaction was created in real time
 	Changed bool // something may have happened in the sandbox after it
@@ -25,7 +25,7 @@ type past struct {
 	clocked, unsafe bool
 }
 
-func (c *observing) enter(then *pastTime) {
+func (c *observing) enter(then *PastTime) {
 	if then != nil {
 		c.Args = append(c.Args, then.At)
 		c.past = past{len(c.Args), then.Clocked, then.Clocked && then.Changed}

@@ -1,4 +1,4 @@
-package ledger
+package observations
 
 import (
 	"context"
@@ -34,18 +34,18 @@ type ExpectationList struct {
 
 // ListExpectations returns the newest expectations of a sandbox, or those that are older than the one with the UID after.
 // A text that is no UID means the newest.
-func (l *Ledger) ListExpectations(ctx context.Context, tenant int64, after string, limit int) (ExpectationList, error) {
+func (o *Observer) ListExpectations(ctx context.Context, tenant int64, after string, limit int) (ExpectationList, error) {
 	var from pgtype.UUID
 	if from.Scan(after) != nil {
 		from = pgtype.UUID{}
 	}
 	list := ExpectationList{Now: time.Now()}
-	count, err := l.core.Tenant(tenant).CountExpectations(ctx, tenant)
+	count, err := o.core.Tenant(tenant).CountExpectations(ctx, tenant)
 	if err != nil {
 		return list, postgres.Classify(err, "counting expectations")
 	}
 	list.Open, list.Met, list.Failed = count.Open, count.Met, count.Failed
-	rows, err := l.core.Tenant(tenant).ListExpectations(ctx, tenant, from, int32(limit))
+	rows, err := o.core.Tenant(tenant).ListExpectations(ctx, tenant, from, int32(limit))
 	if err != nil {
 		return list, postgres.Classify(err, "listing expectations")
 	}

@@ -1,4 +1,5 @@
-package ledger
+// Package observations observes sandboxes for expectations, evaluates those of resources, and lists them.
+package observations
 
 import (
 	"cmp"
@@ -13,12 +14,13 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/cauri-dev/cauri/server/expectations"
+	"github.com/cauri-dev/cauri/server/ledger/ledgerdb"
 	"github.com/cauri-dev/cauri/server/ledger/lists"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
 )
 
-// ErrTooManyRows is returned if the statement of [Ledger.Observe] takes longer than 2 s.
+// ErrTooManyRows is returned if the statement of [Observer.Observe] takes longer than 2 s.
 var ErrTooManyRows = errors.New("the lines of the expectation read too many rows")
 
 // boundObservation bounds the statement that observes a sandbox, so that it cannot delay payments.
@@ -40,15 +42,29 @@ const (
 	observationWait = 8 * time.Second
 )
 
+// Observer observes sandboxes for the api.
+type Observer struct {
+	core      ledgerdb.Core
+	observing *postgres.Admission
+}
+
+// NewObserver returns an observer of all sandboxes of a database.
+func NewObserver(core ledgerdb.Core) *Observer {
+	return &Observer{core, postgres.NewAdmission(observedAtOnce, observationWait, core.DB.Now)}
+}
+
+// Observing is the admission of observations.
+func (o *Observer) Observing() *postgres.Admission { return o.observing }
+
 // Observe returns an observation for each line. If since is not nil, it counts only later transactions, with their
 // events and refunds. It returns [ErrTooManyRows] if the statement takes longer than 2 s, and [postgres.ErrOverloaded] if too
 // many observations of the sandbox wait.
-func (l *Ledger) Observe(ctx context.Context, tenant int64, lines []expectations.Line, since *payments.ID) (seen Observed, err error) {
-	if err := l.observing.Acquire(ctx, tenant); err != nil {
+func (o *Observer) Observe(ctx context.Context, tenant int64, lines []expectations.Line, since *payments.ID) (seen Observed, err error) {
+	if err := o.observing.Acquire(ctx, tenant); err != nil {
 		return seen, postgres.Classify(err, "waiting to observe a sandbox")
 	}
-	defer l.observing.Release(tenant)
-	err = l.core.DB.InTenantTx(ctx, tenant, func(tx pgx.Tx) (err error) {
+	defer o.observing.Release(tenant)
+	err = o.core.DB.InTenantTx(ctx, tenant, func(tx pgx.Tx) (err error) {
 		seen, err = observeLines(ctx, tx, tenant, lines, since, nil)
 		return err
 	})
@@ -66,12 +82,12 @@ func classifyObservation(err error) error {
 // observeLines sends one statement, so that all lines are observed in one snapshot. The parameter then is nil, or a time that
 // has passed.
 func observeLines(
-	ctx context.Context, tx pgx.Tx, tenant int64, lines []expectations.Line, since *payments.ID, then *pastTime,
+	ctx context.Context, tx pgx.Tx, tenant int64, lines []expectations.Line, since *payments.ID, then *PastTime,
 ) (seen Observed, err error) {
 	if _, err := tx.Exec(ctx, boundObservation); err != nil {
 		return seen, err
 	}
-	sql, args := observeStatement(tenant, lines, since, then)
+	sql, args := Statement(tenant, lines, since, then)
 	rows, err := tx.Query(ctx, sql, args...)
 	if err != nil {
 		return seen, err
@@ -92,9 +108,9 @@ func observeLines(
 	return seen, err
 }
 
-// observeStatement returns a statement with a part for each line, and a part for the newest transaction. A part returns
+// Statement returns a statement with a part for each line, and a part for the newest transaction. A part returns
 // one row. It returns no row for a float or test client that does not exist.
-func observeStatement(tenant int64, lines []expectations.Line, since *payments.ID, then *pastTime) (sql string, args []any) {
+func Statement(tenant int64, lines []expectations.Line, since *payments.ID, then *PastTime) (sql string, args []any) {
 	c := observing{Conditions: lists.Conditions{Args: []any{tenant}}, since: since}
 	c.enter(then)
 	parts := make([]string, 0, len(lines)+1)

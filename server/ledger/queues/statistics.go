@@ -1,4 +1,4 @@
-package ledger
+package queues
 
 import (
 	"context"
@@ -20,10 +20,10 @@ type Imbalances struct {
 	Units    int64 // sum of the absolute differences of balances and movements, in minor units of any currency
 }
 
-// QueueStatistics are the rows that wait for the workers. They leave out rows that no worker may take: those of
+// Statistics are the rows that wait for the workers. They leave out rows that no worker may take: those of
 // suspended sandboxes, those of sandboxes in which a sweep fails, and events of endpoints that have failed for long.
 // The sessions of the console are read with them. They include those whose API key has ended.
-type QueueStatistics struct {
+type Statistics struct {
 	Settlements, Forwards, Events, Callbacks Queue
 	FailingEndpoints                         int
 	Imbalance                                Imbalances
@@ -31,12 +31,12 @@ type QueueStatistics struct {
 }
 
 // QueueStatistics returns what currently waits for the workers.
-func (s *Upkeep) QueueStatistics(ctx context.Context) (QueueStatistics, error) {
+func (s *Upkeep) QueueStatistics(ctx context.Context) (Statistics, error) {
 	found, err := s.readQueueStatistics(ctx)
 	return found, postgres.Classify(err, "looking at what is due")
 }
 
-func (s *Upkeep) readQueueStatistics(ctx context.Context) (found QueueStatistics, err error) {
+func (s *Upkeep) readQueueStatistics(ctx context.Context) (found Statistics, err error) {
 	q := s.core.System()
 	settlements, err := q.CountDueSettlements(ctx)
 	if err != nil {
@@ -66,7 +66,7 @@ func (s *Upkeep) readQueueStatistics(ctx context.Context) (found QueueStatistics
 	if err != nil {
 		return found, err
 	}
-	return QueueStatistics{
+	return Statistics{
 		Settlements:      queueOf(settlements.Due, settlements.Sandboxes, settlements.OldestSeconds),
 		Forwards:         queueOf(forwards.Due, forwards.Sandboxes, forwards.OldestSeconds),
 		Events:           queueOf(events.Due, events.Sandboxes, events.OldestSeconds),
