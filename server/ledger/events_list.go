@@ -32,7 +32,7 @@ func (l *Ledger) listEvents(
 		return nil, nil
 	}
 	err := l.core.DB.List(ctx, tenant, func(ctx context.Context, scope postgres.DBTX) (err error) {
-		events, err = lists.Collect[Event](ctx, scope, sql, args)
+		events, err = lists.CollectRows[Event](ctx, scope, sql, args)
 		return err
 	})
 	return events, postgres.Classify(err, "listing events")

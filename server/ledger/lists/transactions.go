@@ -55,7 +55,7 @@ func (l *Transactions) listTransactions(
 	sql, args := Statement(tenant, f, after, before, limit)
 	var found []sqlc.Transaction
 	err := l.core.DB.List(ctx, tenant, func(ctx context.Context, scope postgres.DBTX) (err error) {
-		found, err = Collect[sqlc.Transaction](ctx, scope, sql, args)
+		found, err = CollectRows[sqlc.Transaction](ctx, scope, sql, args)
 		return err
 	})
 	if err != nil {
@@ -68,8 +68,8 @@ func (l *Transactions) listTransactions(
 	return transactions, ledgerdb.AddSent(ctx, l.core.Tenant(tenant), tenant, transactions...)
 }
 
-// Collect returns all rows of a statement that package sqlc does not have.
-func Collect[T any](ctx context.Context, from postgres.DBTX, sql string, args []any) ([]T, error) {
+// CollectRows returns all rows of a statement that package sqlc does not have.
+func CollectRows[T any](ctx context.Context, from postgres.DBTX, sql string, args []any) ([]T, error) {
 	rows, err := from.Query(ctx, sql, args...)
 	if err != nil {
 		return nil, err
