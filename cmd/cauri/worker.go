@@ -15,6 +15,7 @@ import (
 
 	"github.com/cauri-dev/cauri/cmd/cauri/cli"
 	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/ledger/clocks"
 	"github.com/cauri-dev/cauri/server/ledger/observations"
 	"github.com/cauri-dev/cauri/server/ledger/queues"
 	"github.com/cauri-dev/cauri/server/ledger/receiverchecks"
@@ -65,7 +66,7 @@ type workerDatabase struct {
 	*ledger.Forwards
 	*ledger.Settler
 	*queues.Upkeep
-	*ledger.Clocks
+	*clocks.Leases
 	*observations.Expectations
 	*receiverchecks.Queue
 	*proof.Proofs
@@ -111,7 +112,7 @@ func newWorker(ctx context.Context, o workerOptions, keys *secrets.KeyRing) (*pr
 				p.worker.Settled(string(status), lag)
 			}),
 			Upkeep:       upkeep,
-			Clocks:       ledger.NewClocks(p.db, p.sandboxes),
+			Leases:       clocks.NewLeases(p.db, p.sandboxes),
 			Proofs:       proof.NewProofs(p.db, p.sandboxes, rand.Float64),
 			Expectations: observations.NewExpectations(p.db, p.sandboxes),
 			Queue:        receiverchecks.NewQueue(p.db, p.sandboxes, keys),

@@ -29,6 +29,7 @@ import (
 	"github.com/cauri-dev/cauri/server/fronts"
 	"github.com/cauri-dev/cauri/server/fronts/frontstest"
 	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/ledger/clocks"
 	"github.com/cauri-dev/cauri/server/ledgertest"
 	"github.com/cauri-dev/cauri/server/requests"
 	"github.com/cauri-dev/cauri/server/sandboxes"
@@ -452,7 +453,7 @@ func TestStreamTellsThatSomethingChanged(t *testing.T) {
 	}
 	until("data: ready")
 	books := ledger.New(f.store.DB, f.store.Registry)
-	if _, err := books.Advance(t.Context(), f.of("checkout").Tenant, ledger.ClockTarget{By: new(time.Hour)}); err != nil {
+	if _, err := books.Advance(t.Context(), f.of("checkout").Tenant, clocks.Target{By: new(time.Hour)}); err != nil {
 		t.Fatal(err)
 	}
 	until("event: change")

@@ -15,6 +15,7 @@ import (
 	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/faults"
 	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/ledger/clocks"
 	"github.com/cauri-dev/cauri/server/ledger/lists"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/proof"
@@ -415,7 +416,7 @@ const advanceWait = 3 * time.Second
 
 // advanceClock moves the sandbox's clock forward.
 func (c *Console) advanceClock(v *visit) (exchange.Answer, error) {
-	var to ledger.ClockTarget
+	var to clocks.Target
 	switch by := v.form("by"); by {
 	case "nextDue":
 		due, err := time.Parse(time.RFC3339Nano, v.form("due"))
@@ -434,16 +435,16 @@ func (c *Console) advanceClock(v *visit) (exchange.Answer, error) {
 	}
 	await, err := c.Service.AdvanceClock(v.ctx(), v.who, to)
 	switch {
-	case errors.As(err, new(ledger.ErrClockBackwards)):
+	case errors.As(err, new(clocks.ErrClockBackwards)):
 		return exchange.Answer{}, newProblem(http.StatusUnprocessableEntity, v.Text("Time only goes forward"),
 			v.Text("The sandbox is past this time already. A reset sets the clock back."), "clock_backwards")
-	case errors.As(err, new(ledger.ErrAdvanceTooFar)), errors.As(err, new(ledger.ErrClockEnd)):
+	case errors.As(err, new(clocks.ErrAdvanceTooFar)), errors.As(err, new(clocks.ErrClockEnd)):
 		return exchange.Answer{}, newProblem(http.StatusUnprocessableEntity, v.Text("This is too far"),
 			v.Text("One step is at most 400 days, and clocks end with the year 2200."), "invalid_body")
-	case errors.Is(err, ledger.ErrNotNextDue):
+	case errors.Is(err, clocks.ErrNotNextDue):
 		return exchange.Answer{}, newProblem(http.StatusConflict, v.Text("Something else is due next now"),
 			v.Text("The page was older than that. The clock did not move: look at the overview, and choose again."), "conflict")
-	case errors.As(err, new(ledger.ErrClockBusy)):
+	case errors.As(err, new(clocks.ErrClockBusy)):
 		return exchange.Answer{}, newProblem(http.StatusConflict, v.Text("The clock is on its way"),
 			v.Text("It is being advanced to another time. Wait until it is there."), "clock_busy")
 	case err != nil:

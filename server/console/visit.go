@@ -19,7 +19,7 @@ import (
 	"github.com/cauri-dev/cauri/server/console/locale"
 	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/exchange/static"
-	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/ledger/clocks"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/service"
@@ -40,7 +40,7 @@ type visit struct {
 	session         *sandboxes.ConsoleSession
 	token           string          // token in the forms of the session
 	who             *service.Caller // nil: nobody is signed in
-	clock           ledger.Clock    // clock of the sandbox; only for a page
+	clock           clocks.Clock    // clock of the sandbox; only for a page
 	clockAt         time.Time       // real time at which the clock was read
 	counts          navCounts       // only for a page
 }

@@ -14,7 +14,7 @@ import (
 
 	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/fronts"
-	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/ledger/clocks"
 	"github.com/cauri-dev/cauri/server/ledgertest"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/telemetry"
@@ -23,20 +23,20 @@ import (
 // advances moves clocks to their targets as a worker does that finds nothing due, until the test ends or stop is called.
 func (f *fixture) advances() (stop func()) {
 	f.t.Helper()
-	clocks := ledgertest.OpenAs(f.t, f.db, ledgertest.Worker)
+	stored := ledgertest.OpenAs(f.t, f.db, ledgertest.Worker)
 	ctx, cancel := context.WithCancel(context.Background())
 	var working sync.WaitGroup
 	stop = func() { cancel(); working.Wait() }
 	f.t.Cleanup(stop)
 	working.Go(func() {
 		for ctx.Err() == nil {
-			due, err := clocks.ClocksToAdvance(ctx, 1)
+			due, err := stored.ClocksToAdvance(ctx, 1)
 			if err != nil && ctx.Err() == nil {
 				f.t.Error(err)
 				return
 			}
 			for _, sandbox := range due {
-				if err := reach(ctx, clocks, sandbox.Tenant); err != nil && ctx.Err() == nil && !errors.Is(err, ledger.ErrClockLeaseLost) {
+				if err := reach(ctx, stored, sandbox.Tenant); err != nil && ctx.Err() == nil && !errors.Is(err, clocks.ErrClockLeaseLost) {
 					f.t.Error(err)
 				}
 			}
@@ -50,17 +50,17 @@ func (f *fixture) advances() (stop func()) {
 }
 
 // done is what every advance of these tests does.
-var done = ledger.AdvanceCounts{Settled: 1, Expired: 2, Delivered: 3, FailedAttempts: 4}
+var done = clocks.AdvanceCounts{Settled: 1, Expired: 2, Delivered: 3, FailedAttempts: 4}
 
-func reach(ctx context.Context, clocks *ledgertest.Store, tenant int64) error {
-	lease, err := clocks.LeaseClock(ctx, tenant, time.Minute)
+func reach(ctx context.Context, stored *ledgertest.Store, tenant int64) error {
+	lease, err := stored.LeaseClock(ctx, tenant, time.Minute)
 	if err != nil {
 		return err
 	}
-	if _, err := clocks.MoveClock(ctx, lease, lease.Target, ledger.AdvanceCounts{Settled: 1, Delivered: 1}); err != nil {
+	if _, err := stored.MoveClock(ctx, lease, lease.Target, clocks.AdvanceCounts{Settled: 1, Delivered: 1}); err != nil {
 		return err
 	}
-	return clocks.EndAdvance(ctx, lease, true, ledger.AdvanceCounts{Expired: 2, Delivered: 2, FailedAttempts: 4})
+	return stored.EndAdvance(ctx, lease, true, clocks.AdvanceCounts{Expired: 2, Delivered: 2, FailedAttempts: 4})
 }
 
 func (f *fixture) clock() object {

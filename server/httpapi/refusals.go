@@ -7,6 +7,7 @@ import (
 	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/ledger/clocks"
 	"github.com/cauri-dev/cauri/server/ledger/observations"
 	"github.com/cauri-dev/cauri/server/ledger/receiverchecks"
 	"github.com/cauri-dev/cauri/server/payments"
@@ -49,7 +50,7 @@ var answers = []func(error) *wire.Error{
 	typed(wire.AdvanceTooFar),
 	typed(wire.ClockEnd),
 	typed(wire.ClockBusy),
-	sentinel(ledger.ErrClockReset, wire.ClockReset),
+	sentinel(clocks.ErrClockReset, wire.ClockReset),
 	sentinel(observations.ErrTooManyRows, wire.TooManyRows),
 	sentinel(sandboxes.ErrTooManyResets, wire.TooManyResets),
 	sentinel(sandboxes.ErrNoConsoleSession, wire.NoSuchConsoleSession),

@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
 
+	"github.com/cauri-dev/cauri/server/ledger/clocks"
 	"github.com/cauri-dev/cauri/server/ledger/ledgerdb"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
@@ -179,7 +180,7 @@ func (l *Ledger) readRefs(ctx context.Context, tenant int64, noted []sqlc.NextCh
 	named := keysOf(noted)
 	found := &changedRows{changes: map[changeRef]Change{}, moved: map[payments.ID][]changeRef{}}
 	if named.clock != nil {
-		clock, err := readClock(ctx, l.core.Tenant(tenant), tenant)
+		clock, err := clocks.ReadClock(ctx, l.core.Tenant(tenant), tenant)
 		if err != nil {
 			return nil, err
 		}

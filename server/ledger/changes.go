@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/cauri-dev/cauri/server/ledger/clocks"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
@@ -37,7 +38,7 @@ type Change struct {
 	Transaction *payments.Transaction
 	Event       *Event
 	Attempt     *AttemptRecord
-	Clock       *Clock
+	Clock       *clocks.Clock
 	Balance     *Balance
 }
 

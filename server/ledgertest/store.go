@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/ledger/clocks"
 	"github.com/cauri-dev/cauri/server/ledger/observations"
 	"github.com/cauri-dev/cauri/server/ledger/queues"
 	"github.com/cauri-dev/cauri/server/ledger/receiverchecks"
@@ -24,7 +25,7 @@ type Store struct {
 	*ledger.Deliveries
 	*ledger.Forwards
 	*queues.Upkeep
-	*ledger.Clocks
+	*clocks.Leases
 	*observations.Expectations
 	*receiverchecks.Queue
 	*proof.Books
@@ -49,7 +50,7 @@ func OpenWith(url string, o Options) (*Store, error) {
 	return &Store{
 		DB: db, Registry: configured, Ledger: ledger.New(db, configured), Settler: ledger.NewSettler(db, configured, o.OnSettled),
 		Deliveries: ledger.NewDeliveries(db, configured, o.KeyRing), Forwards: ledger.NewForwards(db, configured), Upkeep: queues.NewUpkeep(db),
-		Clocks: ledger.NewClocks(db, configured), Expectations: observations.NewExpectations(db, configured),
+		Leases: clocks.NewLeases(db, configured), Expectations: observations.NewExpectations(db, configured),
 		Queue: receiverchecks.NewQueue(db, configured, o.KeyRing), Books: proof.NewBooks(db),
 		Proofs: proof.NewProofs(db, configured, func() float64 { return 0 }),
 	}, nil

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/ledger/clocks"
 	"github.com/cauri-dev/cauri/server/postgres"
 )
 
@@ -25,16 +25,16 @@ const (
 type Advance struct {
 	Now    time.Time             // the sandbox's time
 	Target time.Time             // the sandbox time at the end of the advance
-	Ended  *ledger.AdvanceCounts // nil while the advance runs
+	Ended  *clocks.AdvanceCounts // nil while the advance runs
 }
 
-// AwaitAdvance waits until an advance ends, the duration wait is over, or ctx ends. It returns [ledger.ErrClockReset] if
+// AwaitAdvance waits until an advance ends, the duration wait is over, or ctx ends. It returns [clocks.ErrClockReset] if
 // the sandbox is reset during the wait.
 type AwaitAdvance func(ctx context.Context, wait time.Duration) (Advance, error)
 
 // AdvanceClock records a target for the sandbox's clock, and a worker advances the clock to it. AdvanceClock does not
 // wait for the advance. It returns the errors of [ledger.Ledger.Advance].
-func (s *Service) AdvanceClock(ctx context.Context, who *Caller, to ledger.ClockTarget) (AwaitAdvance, error) {
+func (s *Service) AdvanceClock(ctx context.Context, who *Caller, to clocks.Target) (AwaitAdvance, error) {
 	begun, err := s.beginAdvance(ctx, who, to)
 	if err != nil {
 		return nil, err
@@ -42,7 +42,7 @@ func (s *Service) AdvanceClock(ctx context.Context, who *Caller, to ledger.Clock
 	began := s.now()
 	return func(ctx context.Context, wait time.Duration) (Advance, error) {
 		a, err := s.awaitAdvance(ctx, who, begun, began.Add(wait))
-		if errors.Is(err, ledger.ErrClockReset) {
+		if errors.Is(err, clocks.ErrClockReset) {
 			if _, gone := s.renew(context.WithoutCancel(ctx), who); gone != nil {
 				err = gone // the sandbox was deleted or suspended, not reset
 			}
@@ -53,8 +53,8 @@ func (s *Service) AdvanceClock(ctx context.Context, who *Caller, to ledger.Clock
 
 // beginAdvance records the target of the clock in the database, where the workers find it.
 func (s *Service) beginAdvance(
-	ctx context.Context, who *Caller, to ledger.ClockTarget,
-) (begun ledger.Advance, err error) {
+	ctx context.Context, who *Caller, to clocks.Target,
+) (begun clocks.Advance, err error) {
 	ctx, cancel := untilRecorded(ctx)
 	defer cancel()
 	err = s.Renewing(ctx, who, func(ctx context.Context) (err error) {
@@ -81,7 +81,7 @@ func lookPause(waiting int) time.Duration {
 // awaitAdvance polls the state of an advance, and returns the state when the advance has ended, when the time until is
 // reached, or when ctx ends. It holds no database connection between polls.
 func (s *Service) awaitAdvance(
-	ctx context.Context, who *Caller, begun ledger.Advance, until time.Time,
+	ctx context.Context, who *Caller, begun clocks.Advance, until time.Time,
 ) (Advance, error) {
 	organization := who.Sandbox.OrganizationID
 	for pause := firstLook; ; pause = min(2*pause, lookPause(s.waiting.Count(organization))) {
@@ -100,8 +100,8 @@ func (s *Service) awaitAdvance(
 
 // advanceState reads the state of an advance. It retries while the database is unavailable.
 func (s *Service) advanceState(
-	ctx context.Context, tenant int64, begun ledger.Advance,
-) (state ledger.AdvanceState, err error) {
+	ctx context.Context, tenant int64, begun clocks.Advance,
+) (state clocks.AdvanceState, err error) {
 	for range maxTries {
 		bounded, cancel := context.WithTimeout(ctx, lookTimeout)
 		state, err = s.ledger.AdvanceState(bounded, tenant, begun)

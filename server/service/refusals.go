@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/ledger/clocks"
 	"github.com/cauri-dev/cauri/server/ledger/observations"
 	"github.com/cauri-dev/cauri/server/ledger/receiverchecks"
 	"github.com/cauri-dev/cauri/server/operators"
@@ -61,11 +62,11 @@ var Refusals = []Refusal{
 	sentinel(ledger.ErrBeingSent, "being_sent", OnlyV1, false),
 	sentinel(receiverchecks.ErrNoEndedCollection, "invalid_body", OnlyV1, false),
 	typed(receiverchecks.ErrTooManyChecks{}, "too_many_checks", OnlyV1, false),
-	typed(ledger.ErrClockBackwards{}, "clock_backwards", OnlyV1, false),
-	typed(ledger.ErrAdvanceTooFar{}, "invalid_body", OnlyV1, false),
-	typed(ledger.ErrClockEnd{}, "invalid_body", OnlyV1, false),
-	typed(ledger.ErrClockBusy{}, "clock_busy", OnlyV1, false),
-	sentinel(ledger.ErrClockReset, "clock_reset", OnlyV1, false),
+	typed(clocks.ErrClockBackwards{}, "clock_backwards", OnlyV1, false),
+	typed(clocks.ErrAdvanceTooFar{}, "invalid_body", OnlyV1, false),
+	typed(clocks.ErrClockEnd{}, "invalid_body", OnlyV1, false),
+	typed(clocks.ErrClockBusy{}, "clock_busy", OnlyV1, false),
+	sentinel(clocks.ErrClockReset, "clock_reset", OnlyV1, false),
 	sentinel(observations.ErrTooManyRows, "too_many_rows", OnlyV1, false),
 	sentinel(sandboxes.ErrTooManyResets, "too_many_resets", OnlyV1, false),
 	sentinel(sandboxes.ErrNoConsoleSession, "not_found", OnlyV1, false),

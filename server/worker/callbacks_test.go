@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/ledger/clocks"
 	"github.com/cauri-dev/cauri/server/ledger/nativestore"
 	"github.com/cauri-dev/cauri/server/ledger/queues"
 	"github.com/cauri-dev/cauri/server/ledgertest"
@@ -209,14 +210,14 @@ func TestAdvanceSendsCallbacks(t *testing.T) {
 	w.askedOfAlice("refused", payments.Pending, 0, bad.URL+"/refused")
 	w.run()
 	first := w.advanced(w.advance(30 * time.Minute))
-	if first.Ended == nil || *first.Ended != (ledger.AdvanceCounts{Delivered: 1}) || len(good.all()) != 1 {
+	if first.Ended == nil || *first.Ended != (clocks.AdvanceCounts{Delivered: 1}) || len(good.all()) != 1 {
 		t.Errorf("the advance ended as %+v, and these came: %q", first.Ended, good.all())
 	}
 	if _, err := w.FindNativeToken(t.Context(), w.sandbox.Tenant, payments.MTN, token.Hash); err != nil {
 		t.Errorf("after 30 minutes the token is not valid: %v", err)
 	}
 	second := w.advanced(w.advance(time.Hour))
-	if second.Ended == nil || *second.Ended != (ledger.AdvanceCounts{Expired: 2, Delivered: 1, FailedAttempts: 1}) {
+	if second.Ended == nil || *second.Ended != (clocks.AdvanceCounts{Expired: 2, Delivered: 1, FailedAttempts: 1}) {
 		t.Errorf("the advance ended as %+v", second.Ended)
 	}
 	if len(good.all()) != 2 || len(bad.all()) != 1 {
@@ -265,11 +266,11 @@ func TestAdvanceWaitsForACallbackInHand(t *testing.T) {
 	if kept, err := other.FinishCallback(t.Context(), &leased[0], ledger.AttemptResult{State: ledger.EventDelivered}); err != nil || !kept {
 		t.Errorf("its sender lost it: %v", err)
 	}
-	if err := other.ReleaseClock(t.Context(), lease, ledger.AdvanceCounts{}); err != nil {
+	if err := other.ReleaseClock(t.Context(), lease, clocks.AdvanceCounts{}); err != nil {
 		t.Fatal(err)
 	}
 	w.run()
-	if state := w.advanced(a); state.Ended == nil || *state.Ended != (ledger.AdvanceCounts{}) || len(hook.all()) != 0 {
+	if state := w.advanced(a); state.Ended == nil || *state.Ended != (clocks.AdvanceCounts{}) || len(hook.all()) != 0 {
 		t.Errorf("the advance ended as %+v, and these came: %q", state.Ended, hook.all())
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/ledger/clocks"
 	"github.com/cauri-dev/cauri/server/ledger/queues"
 	"github.com/cauri-dev/cauri/server/operators"
 	"github.com/cauri-dev/cauri/server/payments"
@@ -40,12 +41,12 @@ const (
 // of settlement, forwarding and delivery.
 type clockDatabase interface {
 	ClocksToAdvance(ctx context.Context, batch int) ([]queues.DueTenant, error)
-	LeaseClock(ctx context.Context, tenant int64, lease time.Duration) (ledger.ClockLease, error)
-	RenewClockLease(ctx context.Context, c ledger.ClockLease, lease time.Duration) error
-	ReleaseClock(ctx context.Context, c ledger.ClockLease, done ledger.AdvanceCounts) error
-	ViewClock(ctx context.Context, c ledger.ClockLease, started, arrived time.Time) (ledger.ClockView, error)
-	MoveClock(ctx context.Context, c ledger.ClockLease, moment time.Time, done ledger.AdvanceCounts) (now time.Time, err error)
-	EndAdvance(ctx context.Context, c ledger.ClockLease, reached bool, done ledger.AdvanceCounts) error
+	LeaseClock(ctx context.Context, tenant int64, lease time.Duration) (clocks.Lease, error)
+	RenewClockLease(ctx context.Context, c clocks.Lease, lease time.Duration) error
+	ReleaseClock(ctx context.Context, c clocks.Lease, done clocks.AdvanceCounts) error
+	ViewClock(ctx context.Context, c clocks.Lease, started, arrived time.Time) (clocks.View, error)
+	MoveClock(ctx context.Context, c clocks.Lease, moment time.Time, done clocks.AdvanceCounts) (now time.Time, err error)
+	EndAdvance(ctx context.Context, c clocks.Lease, reached bool, done clocks.AdvanceCounts) error
 }
 
 // clockSweep advances the clocks of several sandboxes concurrently.
@@ -101,7 +102,7 @@ func (s *clockSweep) advanceClock(ctx context.Context, sandbox queues.DueTenant)
 	switch {
 	case err == nil:
 		s.resumeSandboxes(ctx, "clock", []queues.DueTenant{sandbox})
-	case errors.Is(err, ledger.ErrClockLeaseLost), ctx.Err() != nil:
+	case errors.Is(err, clocks.ErrClockLeaseLost), ctx.Err() != nil:
 	case errors.Is(err, postgres.ErrUnavailable):
 		s.log.WarnContext(ctx, "the advance of a clock was interrupted; it goes on when its lease ends", "tenant", sandbox.Tenant, "error", err)
 	default:
@@ -116,7 +117,7 @@ func (s *clockSweep) advanceClock(ctx context.Context, sandbox queues.DueTenant)
 type advance struct {
 	*Worker    // its database is the field done below
 	shared     *clockSweep
-	lease      ledger.ClockLease
+	lease      clocks.Lease
 	taken      time.Time // when the lease was taken, by the worker's clock
 	makesRoom  bool      // whether the advance yields its slot to another clock
 	began      time.Time // sandbox time at which the lease was taken
@@ -143,7 +144,7 @@ func (a *advance) query(ctx context.Context, limit time.Duration, f func(context
 	return within(ctx, limit, f)
 }
 
-// takeLease takes the lease of the clock. It returns [ledger.ErrClockLeaseLost] if another worker holds it.
+// takeLease takes the lease of the clock. It returns [clocks.ErrClockLeaseLost] if another worker holds it.
 func (a *advance) takeLease(ctx context.Context, tenant int64) error {
 	err := a.query(ctx, leaseTimeout, func(ctx context.Context) (err error) {
 		a.lease, err = a.database.LeaseClock(ctx, tenant, clockLease)
@@ -168,7 +169,7 @@ func (a *advance) run(ctx context.Context) error {
 		}
 	}
 	if ctx.Err() == nil && !a.makesRoom {
-		return ledger.ErrClockLeaseLost
+		return clocks.ErrClockLeaseLost
 	}
 	release()
 	beside.Wait() // keepLease must not renew the lease after its release
@@ -187,7 +188,7 @@ func (a *advance) keepLease(ctx context.Context, lost func()) {
 			length = lease
 		}
 		err := within(ctx, leaseTimeout, func(ctx context.Context) error { return a.database.RenewClockLease(ctx, a.lease, length) })
-		if errors.Is(err, ledger.ErrClockLeaseLost) {
+		if errors.Is(err, clocks.ErrClockLeaseLost) {
 			lost()
 		}
 	}
@@ -224,7 +225,7 @@ func (a *advance) pauseForOthers(ctx context.Context) {
 }
 
 // viewClock returns the clock's time and when rows are due. It does not wait for row locks of other workers.
-func (a *advance) viewClock(ctx context.Context) (view ledger.ClockView, err error) {
+func (a *advance) viewClock(ctx context.Context) (view clocks.View, err error) {
 	err = a.query(ctx, leaseTimeout, func(ctx context.Context) error {
 		view, err = a.database.ViewClock(ctx, a.lease, a.began, a.arrived)
 		return err
@@ -234,7 +235,7 @@ func (a *advance) viewClock(ctx context.Context) (view ledger.ClockView, err err
 
 // nextMoment returns the next sandbox time at which something is due, at most the target. For rows that were recorded
 // during the advance, the time is at least one stride away.
-func (a *advance) nextMoment(view ledger.ClockView) time.Time {
+func (a *advance) nextMoment(view clocks.View) time.Time {
 	next := a.lease.Target
 	if at := view.RecordedByStart.At(); at != nil && at.Before(next) {
 		next = *at
@@ -276,11 +277,11 @@ func (a *advance) endAdvance(ctx context.Context, reached bool) error {
 }
 
 // doDue does one batch of each kind of due work, or waits if another worker holds all due rows.
-func (a *advance) doDue(held context.Context, view ledger.ClockView) error {
+func (a *advance) doDue(held context.Context, view clocks.View) error {
 	found, due := 0, view.RecordedByArrival
 	for _, part := range []struct {
 		due *time.Time
-		do  func(context.Context, ledger.ClockView) (found int, err error)
+		do  func(context.Context, clocks.View) (found int, err error)
 	}{
 		{due.SettleAt, a.settleDueBatch}, {due.ForwardAt, a.forwardDue}, {due.DeliverAt, a.deliverDue},
 		{due.CallBackAt, a.callBackDue},
@@ -302,7 +303,7 @@ func (a *advance) doDue(held context.Context, view ledger.ClockView) error {
 	return nil
 }
 
-func (a *advance) settleDueBatch(held context.Context, _ ledger.ClockView) (found int, err error) {
+func (a *advance) settleDueBatch(held context.Context, _ clocks.View) (found int, err error) {
 	err = a.query(context.WithoutCancel(held), settleTimeout, func(ctx context.Context) error {
 		counts, err := a.database.SettleDue(ctx, []queues.DueTenant{{Tenant: a.lease.Tenant}}, settleBatch)
 		found = counts.Claimed
@@ -311,7 +312,7 @@ func (a *advance) settleDueBatch(held context.Context, _ ledger.ClockView) (foun
 	return found, err
 }
 
-func (a *advance) forwardDue(held context.Context, _ ledger.ClockView) (found int, err error) {
+func (a *advance) forwardDue(held context.Context, _ clocks.View) (found int, err error) {
 	_, found, err = attemptDue(held, a, a.forwarding, false,
 		func(ctx context.Context, grants []queues.SlotGrant) ([]ledger.Forward, map[int64]int, error) {
 			return a.database.LeaseDueForwards(ctx, grants, forwardLease)
@@ -319,7 +320,7 @@ func (a *advance) forwardDue(held context.Context, _ ledger.ClockView) (found in
 	return found, err
 }
 
-func (a *advance) callBackDue(held context.Context, _ ledger.ClockView) (found int, err error) {
+func (a *advance) callBackDue(held context.Context, _ clocks.View) (found int, err error) {
 	_, found, err = attemptDue(held, a, a.callingBack, false,
 		func(ctx context.Context, grants []queues.SlotGrant) ([]ledger.LeasedCallback, map[int64]int, error) {
 			return a.database.LeaseDueCallbacks(ctx, grants, lease, operators.CallbackBody)
@@ -327,7 +328,7 @@ func (a *advance) callBackDue(held context.Context, _ ledger.ClockView) (found i
 	return found, err
 }
 
-func (a *advance) deliverDue(held context.Context, view ledger.ClockView) (found int, err error) {
+func (a *advance) deliverDue(held context.Context, view clocks.View) (found int, err error) {
 	sending := &delivery{Worker: a.Worker, results: resultWriter{a.Worker, make(chan result, a.perSandbox)}}
 	defer close(sending.results.queue)
 	go sending.results.run(context.WithoutCancel(held))
@@ -378,15 +379,15 @@ func dueBy(at *time.Time, now time.Time) bool { return at != nil && !at.After(no
 type counting struct {
 	Database
 	mu     sync.Mutex
-	counts ledger.AdvanceCounts // counted since the last call of taken
+	counts clocks.AdvanceCounts // counted since the last call of taken
 }
 
 // taken returns the counts and resets them.
-func (c *counting) taken() ledger.AdvanceCounts {
+func (c *counting) taken() clocks.AdvanceCounts {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	counts := c.counts
-	c.counts = ledger.AdvanceCounts{}
+	c.counts = clocks.AdvanceCounts{}
 	return counts
 }
 

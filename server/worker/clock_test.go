@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/ledger/clocks"
 	"github.com/cauri-dev/cauri/server/ledgertest"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/sandboxes"
@@ -20,9 +21,9 @@ import (
 )
 
 // advance has the clock advanced.
-func (w *fixture) advance(by time.Duration) ledger.Advance {
+func (w *fixture) advance(by time.Duration) clocks.Advance {
 	w.t.Helper()
-	a, err := w.Advance(w.t.Context(), w.sandbox.Tenant, ledger.ClockTarget{By: &by})
+	a, err := w.Advance(w.t.Context(), w.sandbox.Tenant, clocks.Target{By: &by})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -30,7 +31,7 @@ func (w *fixture) advance(by time.Duration) ledger.Advance {
 }
 
 // advanced waits until an advance is over.
-func (w *fixture) advanced(a ledger.Advance) (state ledger.AdvanceState) {
+func (w *fixture) advanced(a clocks.Advance) (state clocks.AdvanceState) {
 	w.t.Helper()
 	eventually(w.t, func() string {
 		var err error
@@ -124,7 +125,7 @@ func TestAdvanceTimesOutAndRetries(t *testing.T) {
 	a := w.advance(3 * time.Hour)
 	state := w.advanced(a)
 	w.timedOut(id)
-	want := &ledger.AdvanceCounts{Expired: 1, FailedAttempts: 6}
+	want := &clocks.AdvanceCounts{Expired: 1, FailedAttempts: 6}
 	if diff := cmp.Diff(want, state.Ended); diff != "" {
 		t.Errorf("the counts (-want +got):\n%s", diff)
 	}
@@ -175,7 +176,7 @@ func TestAdvanceOutlivesItsWorker(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := died.MoveClock(t.Context(), lease, lease.Now.Add(30*time.Minute), ledger.AdvanceCounts{}); err != nil {
+	if _, err := died.MoveClock(t.Context(), lease, lease.Now.Add(30*time.Minute), clocks.AdvanceCounts{}); err != nil {
 		t.Fatal(err)
 	}
 	w.exec("update clocks set leased_until = now()") // the lease is over
@@ -183,7 +184,7 @@ func TestAdvanceOutlivesItsWorker(t *testing.T) {
 	if state := w.advanced(a); state.Ended == nil || state.Ended.Expired != 1 || state.Ended.Delivered != 1 {
 		t.Errorf("the advance ended as %+v", state)
 	}
-	if _, err := died.MoveClock(t.Context(), lease, lease.Now.Add(time.Hour), ledger.AdvanceCounts{}); err == nil {
+	if _, err := died.MoveClock(t.Context(), lease, lease.Now.Add(time.Hour), clocks.AdvanceCounts{}); err == nil {
 		t.Error("whose lease was lost moved the clock")
 	}
 	if got := w.ended(id); got.CompletedAt.Sub(got.CreatedAt) != time.Hour {
@@ -312,13 +313,13 @@ func TestManualClockStands(t *testing.T) {
 	w.alices(payments.Ignore, 1000)
 	id := w.pay("r1", payments.Pending)
 	w.run()
-	if state := w.advanced(w.advance(59 * time.Minute)); state.Ended == nil || *state.Ended != (ledger.AdvanceCounts{}) {
+	if state := w.advanced(w.advance(59 * time.Minute)); state.Ended == nil || *state.Ended != (clocks.AdvanceCounts{}) {
 		t.Errorf("the advance ended as %+v", state)
 	}
 	if got := w.now(); !got.Equal(start.Add(59 * time.Minute)) {
 		t.Errorf("the clock is at %s", got)
 	}
-	next, err := w.Advance(t.Context(), w.sandbox.Tenant, ledger.ClockTarget{NextDue: true})
+	next, err := w.Advance(t.Context(), w.sandbox.Tenant, clocks.Target{NextDue: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -350,7 +351,7 @@ func TestClocksMakeRoom(t *testing.T) {
 	tenant := w.beside("slow", slow.URL)
 	w.queue(like, 5, tenant)
 	day := 24 * time.Hour
-	a, err := w.Advance(t.Context(), tenant, ledger.ClockTarget{By: &day})
+	a, err := w.Advance(t.Context(), tenant, clocks.Target{By: &day})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -369,7 +370,7 @@ func TestClocksMakeRoom(t *testing.T) {
 		if err != nil || state.Ended == nil {
 			return fmt.Sprintf("the slow advance is %+v, %v", state, err)
 		}
-		if *state.Ended != (ledger.AdvanceCounts{Delivered: 5}) {
+		if *state.Ended != (clocks.AdvanceCounts{Delivered: 5}) {
 			t.Fatalf("the slow advance did %+v", *state.Ended)
 		}
 		return ""
@@ -395,7 +396,7 @@ func TestNoClockDelaysAnother(t *testing.T) {
 	w.queue(like, 5, slow...)
 	day, hour := 24*time.Hour, time.Hour
 	for _, tenant := range slow {
-		if _, err := w.Advance(t.Context(), tenant, ledger.ClockTarget{By: &day}); err != nil {
+		if _, err := w.Advance(t.Context(), tenant, clocks.Target{By: &day}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/cauri-dev/cauri/cmd/cauri/sandboxapi"
 	"github.com/cauri-dev/cauri/server/english"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
-	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/ledger/clocks"
 	"github.com/cauri-dev/cauri/server/ledgertest"
 )
 
@@ -148,7 +148,7 @@ func TestOneClockAfterAnAdvance(t *testing.T) {
 // advance moves the clock as a worker does that finds nothing due.
 func (f *fixture) advance(t *testing.T, to time.Time) {
 	t.Helper()
-	clocks := ledgertest.OpenAs(t, f.db, ledgertest.Worker)
+	stored := ledgertest.OpenAs(t, f.db, ledgertest.Worker)
 	done := make(chan result, 1)
 	go func() { done <- f.run("clock", "advance", "--to="+MachineTime(to)) }()
 	for {
@@ -158,17 +158,17 @@ func (f *fixture) advance(t *testing.T, to time.Time) {
 			return
 		case <-time.After(10 * time.Millisecond):
 		}
-		due, err := clocks.ClocksToAdvance(t.Context(), 1)
+		due, err := stored.ClocksToAdvance(t.Context(), 1)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, sandbox := range due {
-			lease, err := clocks.LeaseClock(t.Context(), sandbox.Tenant, time.Minute)
+			lease, err := stored.LeaseClock(t.Context(), sandbox.Tenant, time.Minute)
 			if err == nil {
-				_, err = clocks.MoveClock(t.Context(), lease, lease.Target, ledger.AdvanceCounts{})
+				_, err = stored.MoveClock(t.Context(), lease, lease.Target, clocks.AdvanceCounts{})
 			}
 			if err == nil {
-				err = clocks.EndAdvance(t.Context(), lease, true, ledger.AdvanceCounts{})
+				err = stored.EndAdvance(t.Context(), lease, true, clocks.AdvanceCounts{})
 			}
 			if err != nil {
 				t.Fatal(err)

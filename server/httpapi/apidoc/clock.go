@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
-	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/ledger/clocks"
 )
 
 var GetClock = Operation{
@@ -14,7 +14,7 @@ var GetClock = Operation{
 	answers:     []described{{http.StatusOK, "The clock.", clockSchema, nil}},
 	Examples: []Example{{
 		name: "clock", Summary: "A sandbox whose clock was never advanced", Status: http.StatusOK,
-		Answer: wire.ClockOf("Real", &ledger.Clock{Now: exampleTime}),
+		Answer: wire.ClockOf("Real", &clocks.Clock{Now: exampleTime}),
 	}},
 }
 
@@ -37,7 +37,7 @@ var AdvanceClock = Operation{
 			name: "by", Summary: "An hour and a minute later", Status: http.StatusOK, Body: `{
   "by": "61m"
 }`, Answer: wire.AdvancedOf(exampleTime.Add(61*time.Minute),
-				&ledger.AdvanceCounts{Settled: 1, Expired: 2, Delivered: 3, FailedAttempts: 4}),
+				&clocks.AdvanceCounts{Settled: 1, Expired: 2, Delivered: 3, FailedAttempts: 4}),
 		},
 		{
 			name: "noWait", Summary: "A day later, without waiting for it", Status: http.StatusAccepted, Body: `{

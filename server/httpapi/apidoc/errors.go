@@ -14,6 +14,7 @@ import (
 	"github.com/cauri-dev/cauri/server/faults"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/ledger/clocks"
 	"github.com/cauri-dev/cauri/server/ledger/receiverchecks"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/sandboxes"
@@ -100,7 +101,7 @@ var ErrorCases = []ErrorCase{
 	},
 	{
 		"The clock is being advanced to another target: `detail.target`.",
-		wire.ClockBusy(ledger.ErrClockBusy{Target: exampleTime.Add(24 * time.Hour)}),
+		wire.ClockBusy(clocks.ErrClockBusy{Target: exampleTime.Add(24 * time.Hour)}),
 	},
 	{
 		"The sandbox was reset while its clock was being advanced.",
@@ -122,7 +123,7 @@ var ErrorCases = []ErrorCase{
 	},
 	{
 		"The time is before the sandbox's present one: `detail.now`.",
-		wire.ClockBackwards(ledger.ErrClockBackwards{Now: exampleTime}),
+		wire.ClockBackwards(clocks.ErrClockBackwards{Now: exampleTime}),
 	},
 	{
 		"The sandbox has so many transactions that the lines of an expectation cannot be evaluated in time.",

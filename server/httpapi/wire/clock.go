@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/ledger/clocks"
 )
 
 // Clock is the answer of GET /v1/clock.
@@ -24,7 +24,7 @@ type DueNow struct {
 }
 
 // ClockOf returns the view of a clock.
-func ClockOf(mode string, c *ledger.Clock) Clock {
+func ClockOf(mode string, c *clocks.Clock) Clock {
 	return Clock{
 		Mode: mode, Now: exactTime(c.Now), Target: optionalTime(c.Target), NextDueAt: optionalTime(c.NextDueAt),
 		Due: DueNow{Transactions: c.DueTransactions, Events: c.DueEvents},
@@ -58,14 +58,14 @@ type AdvanceRequest struct {
 var AdvanceClock = newDecoder[AdvanceRequest]()
 
 // Parsed returns the target of an advance, and the time for which the request waits. Its error has the type [*Error].
-func (a *AdvanceRequest) Parsed() (to ledger.ClockTarget, wait time.Duration, err error) {
+func (a *AdvanceRequest) Parsed() (to clocks.Target, wait time.Duration, err error) {
 	wrong := FieldErrors{}
 	switch {
 	case a.By != "" && a.To != "":
 		wrong["by"] = []string{"cannot be sent together with to: send one of them"}
 	case a.By != "":
 		by, err := time.ParseDuration(a.By)
-		if err != nil || by > ledger.MaxAdvance {
+		if err != nil || by > clocks.MaxAdvance {
 			wrong["by"] = []string{tooFar}
 		}
 		to.By = &by
@@ -106,7 +106,7 @@ type Advanced struct {
 }
 
 // AdvancedOf returns the view of a completed advance.
-func AdvancedOf(now time.Time, c *ledger.AdvanceCounts) Advanced {
+func AdvancedOf(now time.Time, c *clocks.AdvanceCounts) Advanced {
 	return Advanced{
 		Now: exactTime(now), Settled: c.Settled, Expired: c.Expired, Delivered: c.Delivered, FailedAttempts: c.FailedAttempts,
 	}
@@ -124,16 +124,16 @@ func AdvancingOf(now, target time.Time) Advancing {
 }
 
 // ClockBackwards is 422 for an advance to a time before the present one.
-func ClockBackwards(e ledger.ErrClockBackwards) *Error {
+func ClockBackwards(e clocks.ErrClockBackwards) *Error {
 	return &Error{Status: http.StatusUnprocessableEntity, Code: "clock_backwards", Detail: map[string]any{"now": exactTime(e.Now)},
 		Message: fmt.Sprintf("The clock is at %s and never goes back. Send a later time, or reset the sandbox.", exactTime(e.Now))}
 }
 
 // AdvanceTooFar is 400 for an advance of more than 400 days.
-func AdvanceTooFar(e ledger.ErrAdvanceTooFar) *Error { return InvalidField(targetField(e.By), tooFar) }
+func AdvanceTooFar(e clocks.ErrAdvanceTooFar) *Error { return InvalidField(targetField(e.By), tooFar) }
 
 // ClockEnd is 400 for an advance beyond the time at which all clocks end.
-func ClockEnd(e ledger.ErrClockEnd) *Error { return InvalidField(targetField(e.By), clockEnd) }
+func ClockEnd(e clocks.ErrClockEnd) *Error { return InvalidField(targetField(e.By), clockEnd) }
 
 // targetField returns the name of the field that has the target of an advance.
 func targetField(by bool) string {
@@ -144,7 +144,7 @@ func targetField(by bool) string {
 }
 
 // ClockBusy is 409 for a clock that is being advanced to another target.
-func ClockBusy(e ledger.ErrClockBusy) *Error {
+func ClockBusy(e clocks.ErrClockBusy) *Error {
 	return &Error{Status: http.StatusConflict, Code: "clock_busy", Detail: map[string]any{"target": exactTime(e.Target)},
 		Message: fmt.Sprintf("The clock is being advanced to %s. Send that as to, and you wait for it; or send this request again later.",
 			exactTime(e.Target))}

@@ -1,4 +1,5 @@
-package ledger
+// Package clocks has the clocks of sandboxes: what advances them, and their leases for the workers that do.
+package clocks
 
 import (
 	"context"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/cauri-dev/cauri/server/ledger/ledgerdb"
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
@@ -16,8 +18,8 @@ import (
 // MaxAdvance is how far one call may advance a clock.
 const MaxAdvance = 400 * 24 * time.Hour
 
-// ClockEnd is the exclusive limit of all targets. Ids sort by time until long after it.
-var ClockEnd = time.Date(2201, time.January, 1, 0, 0, 0, 0, time.UTC)
+// End is the exclusive limit of all targets. Ids sort by time until long after it.
+var End = time.Date(2201, time.January, 1, 0, 0, 0, 0, time.UTC)
 
 // Clock is a sandbox's time, and what is due in it.
 type Clock struct {
@@ -28,13 +30,20 @@ type Clock struct {
 	DueEvents       int        // due and not yet sent, callbacks of the operators' own APIs included
 }
 
+// Control reads the clocks of sandboxes, and starts their advances, for the api.
+type Control struct{ core ledgerdb.Core }
+
+// NewControl returns the control of all clocks in a database.
+func NewControl(core ledgerdb.Core) *Control { return &Control{core} }
+
 // Clock returns the clock of a sandbox.
-func (l *Ledger) Clock(ctx context.Context, tenant int64) (Clock, error) {
-	clock, err := readClock(ctx, l.core.Tenant(tenant), tenant)
+func (c *Control) Clock(ctx context.Context, tenant int64) (Clock, error) {
+	clock, err := ReadClock(ctx, c.core.Tenant(tenant), tenant)
 	return clock, postgres.Classify(err, "reading the clock")
 }
 
-func readClock(ctx context.Context, q *sqlc.Queries, tenant int64) (Clock, error) {
+// ReadClock returns the clock of a sandbox, or [postgres.ErrConfigChanged] if the sandbox is gone.
+func ReadClock(ctx context.Context, q *sqlc.Queries, tenant int64) (Clock, error) {
 	row, err := q.ReadClock(ctx, tenant)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return Clock{}, postgres.ErrConfigChanged
@@ -70,8 +79,8 @@ func earliest(times ...*time.Time) *time.Time {
 	return first
 }
 
-// ClockTarget is the target of an advance: exactly one of By, To and NextDue is set.
-type ClockTarget struct {
+// Target is the target of an advance: exactly one of By, To and NextDue is set.
+type Target struct {
 	By      *time.Duration
 	To      *time.Time
 	NextDue bool // the time at which the next row is due; now if there is none
@@ -81,7 +90,7 @@ type ClockTarget struct {
 }
 
 // from returns the target as a time, or an error if the clock cannot be set to it.
-func (t ClockTarget) from(c Clock) (time.Time, error) {
+func (t Target) from(c Clock) (time.Time, error) {
 	target := c.Now
 	switch {
 	case t.Shown != nil && (c.NextDueAt == nil || !c.NextDueAt.Equal(*t.Shown)):
@@ -97,7 +106,7 @@ func (t ClockTarget) from(c Clock) (time.Time, error) {
 	switch {
 	case target.Before(c.Now):
 		return target, ErrClockBackwards{c.Now}
-	case !target.Before(ClockEnd):
+	case !target.Before(End):
 		return target, ErrClockEnd{t.By != nil}
 	case target.Sub(c.Now) > MaxAdvance:
 		return target, ErrAdvanceTooFar{c.Now, t.By != nil}
@@ -119,16 +128,16 @@ func (e ErrClockBackwards) Error() string { return "the clock is at " + e.Now.St
 // ErrAdvanceTooFar is returned for a target that is more than [MaxAdvance] ahead.
 type ErrAdvanceTooFar struct {
 	Now time.Time
-	By  bool // whether the target was [ClockTarget.By]
+	By  bool // whether the target was [Target.By]
 }
 
 func (e ErrAdvanceTooFar) Error() string {
 	return fmt.Sprintf("more than %s after %s", MaxAdvance, e.Now)
 }
 
-// ErrClockEnd is returned for a target that is not before [ClockEnd].
+// ErrClockEnd is returned for a target that is not before [End].
 type ErrClockEnd struct {
-	By bool // whether the target was [ClockTarget.By]
+	By bool // whether the target was [Target.By]
 }
 
 func (ErrClockEnd) Error() string { return "clocks end with the year 2200" }
@@ -147,11 +156,11 @@ var ErrClockReset = errors.New("the sandbox was reset while its clock was being 
 // Advance starts an advance of a sandbox's clock. A worker carries it out. A sandbox without a clock gets one. If an
 // advance to the same target is under way, Advance returns that one, and also if it has just ended, so that a caller can
 // wait on. If an advance to another target is under way, it returns [ErrClockBusy].
-func (l *Ledger) Advance(ctx context.Context, tenant int64, to ClockTarget) (Advance, error) {
-	advance, err := l.setClockTarget(ctx, tenant, to)
+func (c *Control) Advance(ctx context.Context, tenant int64, to Target) (Advance, error) {
+	advance, err := c.setClockTarget(ctx, tenant, to)
 	if errors.Is(err, pgx.ErrNoRows) {
-		if err = l.startClock(ctx, tenant, to); err == nil {
-			advance, err = l.setClockTarget(ctx, tenant, to)
+		if err = c.startClock(ctx, tenant, to); err == nil {
+			advance, err = c.setClockTarget(ctx, tenant, to)
 		}
 	}
 	return advance, postgres.ClassifyWrite(err, "advancing the clock")
@@ -159,25 +168,25 @@ func (l *Ledger) Advance(ctx context.Context, tenant int64, to ClockTarget) (Adv
 
 // startClock gives a sandbox a clock, if the clock can go to the target. It commits the clock before the target is set,
 // so that every later record takes its stamp from the clock.
-func (l *Ledger) startClock(ctx context.Context, tenant int64, to ClockTarget) error {
-	clock, err := readClock(ctx, l.core.Tenant(tenant), tenant)
+func (c *Control) startClock(ctx context.Context, tenant int64, to Target) error {
+	clock, err := ReadClock(ctx, c.core.Tenant(tenant), tenant)
 	if err == nil {
 		_, err = to.from(clock)
 	}
 	if err != nil {
 		return err
 	}
-	return l.core.Tenant(tenant).StartClock(ctx)
+	return c.core.Tenant(tenant).StartClock(ctx)
 }
 
 // setClockTarget returns [pgx.ErrNoRows] for a sandbox without a clock.
-func (l *Ledger) setClockTarget(ctx context.Context, tenant int64, to ClockTarget) (a Advance, err error) {
-	err = l.core.InTenantTx(ctx, tenant, func(q *sqlc.Queries) error {
+func (c *Control) setClockTarget(ctx context.Context, tenant int64, to Target) (a Advance, err error) {
+	err = c.core.InTenantTx(ctx, tenant, func(q *sqlc.Queries) error {
 		locked, err := q.LockClock(ctx, tenant)
 		if err != nil {
 			return err
 		}
-		clock, err := readClock(ctx, q, tenant)
+		clock, err := ReadClock(ctx, q, tenant)
 		if err != nil {
 			return err
 		}
@@ -217,8 +226,8 @@ type AdvanceState struct {
 
 // AdvanceState returns the progress of an advance. It returns [ErrClockReset] if the sandbox was reset since the
 // advance began.
-func (l *Ledger) AdvanceState(ctx context.Context, tenant int64, a Advance) (AdvanceState, error) {
-	row, err := l.core.Tenant(tenant).AdvanceState(ctx, a.Number, tenant)
+func (c *Control) AdvanceState(ctx context.Context, tenant int64, a Advance) (AdvanceState, error) {
+	row, err := c.core.Tenant(tenant).AdvanceState(ctx, a.Number, tenant)
 	if errors.Is(err, pgx.ErrNoRows) || errors.Is(err, postgres.ErrConfigChanged) {
 		return AdvanceState{}, ErrClockReset
 	}

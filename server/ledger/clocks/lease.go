@@ -1,4 +1,4 @@
-package ledger
+package clocks
 
 import (
 	"context"
@@ -16,16 +16,16 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// Clocks leases the clocks of sandboxes to the workers that advance them.
-type Clocks struct{ core ledgerdb.Core }
+// Leases leases the clocks of sandboxes to the workers that advance them.
+type Leases struct{ core ledgerdb.Core }
 
-// NewClocks returns the clocks of all sandboxes in a database.
-func NewClocks(db *postgres.DB, configured *sandboxes.Registry) *Clocks {
-	return &Clocks{ledgerdb.Core{DB: db, Sandboxes: configured}}
+// NewLeases returns the clocks of all sandboxes in a database.
+func NewLeases(db *postgres.DB, configured *sandboxes.Registry) *Leases {
+	return &Leases{ledgerdb.Core{DB: db, Sandboxes: configured}}
 }
 
-// ClockLease is the lease of a clock. Until it ends, only its holder moves the clock.
-type ClockLease struct {
+// Lease is the lease of a clock. Until it ends, only its holder moves the clock.
+type Lease struct {
 	Tenant int64
 	Fence  int64
 	Target time.Time
@@ -36,7 +36,7 @@ type ClockLease struct {
 var ErrClockLeaseLost = errors.New("the lease of the clock is lost")
 
 // ClocksToAdvance returns up to batch sandboxes whose clocks are to be advanced and are not leased.
-func (s *Clocks) ClocksToAdvance(ctx context.Context, batch int) ([]queues.DueTenant, error) {
+func (s *Leases) ClocksToAdvance(ctx context.Context, batch int) ([]queues.DueTenant, error) {
 	rows, err := s.core.Polling().ClocksToAdvance(ctx, int32(batch))
 	if err != nil {
 		return nil, postgres.Classify(err, "looking for clocks to advance")
@@ -49,17 +49,17 @@ func (s *Clocks) ClocksToAdvance(ctx context.Context, batch int) ([]queues.DueTe
 }
 
 // LeaseClock leases the clock of a sandbox. It returns [ErrClockLeaseLost] if another worker holds it.
-func (s *Clocks) LeaseClock(ctx context.Context, tenant int64, lease time.Duration) (ClockLease, error) {
+func (s *Leases) LeaseClock(ctx context.Context, tenant int64, lease time.Duration) (Lease, error) {
 	row, err := s.core.System().LeaseClock(ctx, postgres.Milliseconds(lease), tenant)
 	if err != nil {
-		return ClockLease{}, lostOr(err, "leasing a clock")
+		return Lease{}, lostOr(err, "leasing a clock")
 	}
-	return ClockLease{Tenant: tenant, Fence: row.Fence, Target: row.Target, Now: row.Present}, nil
+	return Lease{Tenant: tenant, Fence: row.Fence, Target: row.Target, Now: row.Present}, nil
 }
 
 // RenewClockLease sets the lease to expire after this duration from now. It returns [ErrClockLeaseLost] if another
 // worker has leased the clock, or if the advance has ended.
-func (s *Clocks) RenewClockLease(ctx context.Context, c ClockLease, lease time.Duration) error {
+func (s *Leases) RenewClockLease(ctx context.Context, c Lease, lease time.Duration) error {
 	rows, err := s.core.System().RenewClockLease(ctx, postgres.Milliseconds(lease), c.Tenant, c.Fence)
 	if err == nil && rows == 0 {
 		return ErrClockLeaseLost
@@ -69,7 +69,7 @@ func (s *Clocks) RenewClockLease(ctx context.Context, c ClockLease, lease time.D
 
 // ReleaseClock ends a lease early, so that another worker can lease the clock at once, and adds the counts in done to
 // those of the advance. It does nothing if the lease has expired.
-func (s *Clocks) ReleaseClock(ctx context.Context, c ClockLease, done AdvanceCounts) error {
+func (s *Leases) ReleaseClock(ctx context.Context, c Lease, done AdvanceCounts) error {
 	return postgres.Classify(s.core.System().ReleaseClock(ctx, sqlc.ReleaseClockParams{
 		Settled: done.Settled, Expired: done.Expired, Delivered: done.Delivered, FailedAttempts: done.FailedAttempts,
 		Tenant: c.Tenant, Fence: c.Fence,
@@ -85,8 +85,8 @@ type Due struct {
 // At returns the earliest of the times, nil if all are nil.
 func (d Due) At() *time.Time { return earliest(d.SettleAt, d.ForwardAt, d.DeliverAt, d.CallBackAt) }
 
-// ClockView is the state of a clock's sandbox as its holder sees it: the clock's time, and when recorded rows are due.
-type ClockView struct {
+// View is the state of a clock's sandbox as its holder sees it: the clock's time, and when recorded rows are due.
+type View struct {
 	Now               time.Time // sandbox time
 	Suspended         bool
 	Paused            bool // the endpoint is paused: the next attempt is a probe
@@ -98,17 +98,17 @@ type ClockView struct {
 // ViewClock reads the time of a leased clock, and when rows are due. The parameters started and arrived are sandbox
 // times. RecordedByStart has the rows whose stamp is not after started; RecordedByArrival has those whose stamp is not
 // after arrived. ViewClock returns [ErrClockLeaseLost] if the lease is lost.
-func (s *Clocks) ViewClock(ctx context.Context, c ClockLease, started, arrived time.Time) (ClockView, error) {
+func (s *Leases) ViewClock(ctx context.Context, c Lease, started, arrived time.Time) (View, error) {
 	upTo := func(t time.Time) pgtype.UUID { return postgres.UUID(payments.FirstID(t.Add(time.Microsecond))) }
 	bounds := []pgtype.UUID{upTo(started), upTo(arrived), postgres.UUID(payments.LastID)}
 	rows, err := s.core.System().DueUnderClock(ctx, c.Tenant, c.Fence, bounds)
 	if err != nil {
-		return ClockView{}, postgres.Classify(err, "looking for what is due under a clock")
+		return View{}, postgres.Classify(err, "looking for what is due under a clock")
 	}
 	if len(rows) == 0 {
-		return ClockView{}, ErrClockLeaseLost
+		return View{}, ErrClockLeaseLost
 	}
-	view := ClockView{Now: rows[0].Present, Suspended: rows[0].Suspended, Paused: rows[0].ProbeAt != nil}
+	view := View{Now: rows[0].Present, Suspended: rows[0].Suspended, Paused: rows[0].ProbeAt != nil}
 	for i, due := range []*Due{&view.RecordedByStart, &view.RecordedByArrival, &view.Recorded} {
 		row := &rows[i]
 		*due = Due{
@@ -125,7 +125,7 @@ func (s *Clocks) ViewClock(ctx context.Context, c ClockLease, started, arrived t
 // MoveClock sets a leased clock to the parameter moment, where it stands still. It never sets a clock back. It returns
 // the sandbox time. All later records have later stamps. It adds the counts in done to those of the advance. It returns
 // [ErrClockLeaseLost] if the lease is lost.
-func (s *Clocks) MoveClock(ctx context.Context, c ClockLease, moment time.Time, done AdvanceCounts) (now time.Time, err error) {
+func (s *Leases) MoveClock(ctx context.Context, c Lease, moment time.Time, done AdvanceCounts) (now time.Time, err error) {
 	now, err = s.core.System().MoveClock(ctx, sqlc.MoveClockParams{
 		Moment: moment, Settled: done.Settled, Expired: done.Expired, Delivered: done.Delivered, FailedAttempts: done.FailedAttempts,
 		Tenant: c.Tenant, Fence: c.Fence,
@@ -137,9 +137,9 @@ func (s *Clocks) MoveClock(ctx context.Context, c ClockLease, moment time.Time, 
 }
 
 // EndAdvance ends an advance and its lease. A clock in mode Real runs again, from its present time. If the advance has
-// reached its target, its counts are kept for the callers of [Ledger.AdvanceState]. It returns [ErrClockLeaseLost] if
+// reached its target, its counts are kept for the callers of [Control.AdvanceState]. It returns [ErrClockLeaseLost] if
 // the lease is lost.
-func (s *Clocks) EndAdvance(ctx context.Context, c ClockLease, reached bool, done AdvanceCounts) error {
+func (s *Leases) EndAdvance(ctx context.Context, c Lease, reached bool, done AdvanceCounts) error {
 	rows, err := s.core.System().EndAdvance(ctx, sqlc.EndAdvanceParams{
 		Reached: reached, Settled: done.Settled, Expired: done.Expired, Delivered: done.Delivered, FailedAttempts: done.FailedAttempts,
 		Tenant: c.Tenant, Fence: c.Fence,
