@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/cauri-dev/cauri/server/faults"
+	"github.com/cauri-dev/cauri/server/ledger/faultcounts"
 	"github.com/cauri-dev/cauri/server/ledger/ledgerdb"
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
@@ -42,7 +43,7 @@ func decideCallbackFaults(
 	}
 	decided := map[ledgerdb.Key]callbackFault{}
 	var undecided []*sqlc.LockDueCallbacksRow
-	var targets []faultTarget
+	var targets []faultcounts.Target
 	for _, c := range callbacks {
 		t := &about[ledgerdb.KeyOf(c.Tenant, c.TransactionID.Bytes)].Transaction
 		of := declared[t.Tenant]
@@ -59,7 +60,7 @@ func decideCallbackFaults(
 		target := targetOfTransaction(t, c.Seed, of.now)
 		target.Kind = faults.AtCallback
 		if fits := set.Matching(target); len(fits) > 0 {
-			undecided, targets = append(undecided, c), append(targets, faultTarget{t.Tenant, target, fits})
+			undecided, targets = append(undecided, c), append(targets, faultcounts.Target{Tenant: t.Tenant, Target: target, Fits: fits})
 		}
 	}
 	if len(targets) == 0 {
@@ -70,9 +71,9 @@ func decideCallbackFaults(
 
 // decideCallbacks decides which faults apply to callbacks without a recorded decision.
 func decideCallbacks(
-	ctx context.Context, q *sqlc.Queries, due []*sqlc.LockDueCallbacksRow, targets []faultTarget, decided map[ledgerdb.Key]callbackFault,
+	ctx context.Context, q *sqlc.Queries, due []*sqlc.LockDueCallbacksRow, targets []faultcounts.Target, decided map[ledgerdb.Key]callbackFault,
 ) error {
-	counts, err := holdFaultCounts(ctx, q, targets)
+	counts, err := faultcounts.Hold(ctx, q, targets)
 	if err != nil {
 		return err
 	}
@@ -80,21 +81,21 @@ func decideCallbacks(
 	var names []string
 	var dueAt []time.Time
 	for i, p := range targets {
-		acts := slices.IndexFunc(p.fits, func(f *faults.Fault) bool { return counts.act(p.tenant, p.target, f) })
+		acts := slices.IndexFunc(p.Fits, func(f *faults.Fault) bool { return counts.Act(p.Tenant, p.Target, f) })
 		if acts < 0 {
 			continue
 		}
-		f, id := p.fits[acts], due[i].ID
+		f, id := p.Fits[acts], due[i].ID
 		delay := f.OfCallback().Delay.Of()
-		decided[ledgerdb.KeyOf(p.tenant, id.Bytes)] = callbackFault{f, delay > 0}
-		withFault.Add(p.tenant, id)
+		decided[ledgerdb.KeyOf(p.Tenant, id.Bytes)] = callbackFault{f, delay > 0}
+		withFault.Add(p.Tenant, id)
 		names = append(names, f.Name)
 		if delay > 0 {
-			postponed.Add(p.tenant, id)
-			dueAt = append(dueAt, p.target.Now.Add(delay))
+			postponed.Add(p.Tenant, id)
+			dueAt = append(dueAt, p.Target.Now.Add(delay))
 		}
 	}
-	if err := counts.writeCounts(ctx, q); err != nil {
+	if err := counts.Write(ctx, q); err != nil {
 		return err
 	}
 	if withFault.Len() > 0 {

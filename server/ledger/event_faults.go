@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/cauri-dev/cauri/server/faults"
+	"github.com/cauri-dev/cauri/server/ledger/faultcounts"
 	"github.com/cauri-dev/cauri/server/ledger/ledgerdb"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
@@ -150,18 +151,18 @@ func (d *eventFaults) useDecided(ctx context.Context, events []*sqlc.LockDueEven
 // decideFaults decides which faults apply to the next attempt of events, and records the decisions.
 func (d *eventFaults) decideFaults(ctx context.Context, events []*sqlc.LockDueEventsRow) error {
 	var fitting []*sqlc.LockDueEventsRow
-	var targets []faultTarget
+	var targets []faultcounts.Target
 	for _, e := range events {
 		declared := d.declared[e.Tenant]
 		target := targetOf(e, declared.now)
 		if fits := declared.faultsOf(&e.Transaction).Matching(target); len(fits) > 0 {
-			fitting, targets = append(fitting, e), append(targets, faultTarget{e.Tenant, target, fits})
+			fitting, targets = append(fitting, e), append(targets, faultcounts.Target{Tenant: e.Tenant, Target: target, Fits: fits})
 		}
 	}
 	if len(targets) == 0 {
 		return nil
 	}
-	counts, err := holdFaultCounts(ctx, d.q, targets)
+	counts, err := faultcounts.Hold(ctx, d.q, targets)
 	if err != nil {
 		return err
 	}
@@ -180,7 +181,7 @@ func (d *eventFaults) decideFaults(ctx context.Context, events []*sqlc.LockDueEv
 		e := fitting[i]
 		fault := d.decided[ledgerdb.KeyOf(e.Tenant, e.ID.Bytes)]
 		fault.fault = f
-		notBefore := p.target.Now.Add(f.Webhook.Delay.Of())
+		notBefore := p.Target.Now.Add(f.Webhook.Delay.Of())
 		decided.Tenants, decided.Ids = append(decided.Tenants, e.Tenant), append(decided.Ids, e.ID)
 		decided.Attempts, decided.Names = append(decided.Attempts, e.Attempts+1), append(decided.Names, f.Name)
 		decided.NotBefore, decided.AwaitsNext = append(decided.NotBefore, notBefore), append(decided.AwaitsNext, f.Webhook.OutOfOrder)
@@ -189,13 +190,13 @@ func (d *eventFaults) decideFaults(ctx context.Context, events []*sqlc.LockDueEv
 			awaiting[e.Tenant] = true
 			until = until.Add(outOfOrderWait)
 		}
-		if until.After(p.target.Now) {
+		if until.After(p.Target.Now) {
 			fault.dueAt = &until
 			postponed.Add(e.Tenant, e.ID)
 			dueAt = append(dueAt, until)
 		}
 	}
-	if err := counts.writeCounts(ctx, d.q); err != nil {
+	if err := counts.Write(ctx, d.q); err != nil {
 		return err
 	}
 	if len(decided.Ids) > 0 {
@@ -211,25 +212,25 @@ func (d *eventFaults) decideFaults(ctx context.Context, events []*sqlc.LockDueEv
 
 // chooseFault returns the first fault that applies, nil for none, and counts it. While one event of a sandbox waits for the
 // next, no other event is sent out of order.
-func chooseFault(counts *faultCounts, p faultTarget, awaiting map[int64]bool) *faults.Fault {
-	for _, f := range p.fits {
-		if f.Webhook.OutOfOrder && awaiting[p.tenant] {
+func chooseFault(counts *faultcounts.Counts, p faultcounts.Target, awaiting map[int64]bool) *faults.Fault {
+	for _, f := range p.Fits {
+		if f.Webhook.OutOfOrder && awaiting[p.Tenant] {
 			continue
 		}
-		if counts.act(p.tenant, p.target, f) {
+		if counts.Act(p.Tenant, p.Target, f) {
 			return f
 		}
 	}
 	return nil
 }
 
-// awaiting returns the sandboxes in which an event waits for the next one. It must run after holdFaultCounts: without
+// awaiting returns the sandboxes in which an event waits for the next one. It must run after faultcounts.Hold: without
 // these locks, two workers could make two events wait for each other.
-func (d *eventFaults) awaiting(ctx context.Context, targets []faultTarget) (map[int64]bool, error) {
+func (d *eventFaults) awaiting(ctx context.Context, targets []faultcounts.Target) (map[int64]bool, error) {
 	var tenants []int64
 	for _, p := range targets {
-		if d.declared[p.tenant].outOfOrder {
-			tenants = append(tenants, p.tenant)
+		if d.declared[p.Tenant].outOfOrder {
+			tenants = append(tenants, p.Tenant)
 		}
 	}
 	awaiting := map[int64]bool{}

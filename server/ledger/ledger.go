@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/cauri-dev/cauri/server/ledger/clocks"
+	"github.com/cauri-dev/cauri/server/ledger/faultcounts"
 	"github.com/cauri-dev/cauri/server/ledger/ledgerdb"
 	"github.com/cauri-dev/cauri/server/ledger/lists"
 	"github.com/cauri-dev/cauri/server/ledger/nativestore"
@@ -25,6 +26,7 @@ import (
 type Ledger struct {
 	// What the packages in this folder do for the api, with the same database.
 	*clocks.Control
+	*faultcounts.Faults
 	*lists.Transactions
 	*nativestore.Store
 	*observations.Observer
@@ -40,7 +42,7 @@ type Ledger struct {
 // New makes a ledger in a database.
 func New(db *postgres.DB, store *sandboxes.Registry) *Ledger {
 	core := ledgerdb.Core{DB: db, Sandboxes: store}
-	l := &Ledger{core: core, Control: clocks.NewControl(core), Transactions: lists.New(core), Store: nativestore.New(core), Requests: receiverchecks.NewRequests(core), Observer: observations.NewObserver(core)}
+	l := &Ledger{core: core, Control: clocks.NewControl(core), Faults: faultcounts.New(core), Transactions: lists.New(core), Store: nativestore.New(core), Requests: receiverchecks.NewRequests(core), Observer: observations.NewObserver(core)}
 	admission := db.Admission()
 	// A queue of one float or one sandbox does not wait for an admission. Each statement that it sends acquires one.
 	l.collections = postgres.Coalescer[*NewCollection]{

@@ -1,4 +1,5 @@
-package ledger
+// Package faultcounts counts how often faults have applied, and to what.
+package faultcounts
 
 import (
 	"cmp"
@@ -8,49 +9,56 @@ import (
 	"time"
 
 	"github.com/cauri-dev/cauri/server/faults"
+	"github.com/cauri-dev/cauri/server/ledger/ledgerdb"
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
 
+// Faults counts the faults of all sandboxes.
+type Faults struct{ core ledgerdb.Core }
+
+// New returns the counts of a database.
+func New(core ledgerdb.Core) *Faults { return &Faults{core} }
+
 // ActFault returns the first fault in fits that may apply now, and counts it. It returns nil if no fault may apply. A
 // fault may not apply if it has applied as often as it may, if it has applied to this reference before, or if it was
 // not drawn. ActFault returns [postgres.ErrConfigChanged] if the configuration of the sandbox has changed.
-func (l *Ledger) ActFault(ctx context.Context, tenant int64, p *faults.Target, fits []*faults.Fault) (acts *faults.Fault, err error) {
+func (s *Faults) ActFault(ctx context.Context, tenant int64, p *faults.Target, fits []*faults.Fault) (acts *faults.Fault, err error) {
 	if len(fits) == 0 {
 		return nil, nil
 	}
-	err = l.core.InTenantTx(ctx, tenant, func(q *sqlc.Queries) error {
+	err = s.core.InTenantTx(ctx, tenant, func(q *sqlc.Queries) error {
 		acts = nil
-		counts, err := holdFaultCounts(ctx, q, []faultTarget{{tenant, p, fits}})
+		counts, err := Hold(ctx, q, []Target{{tenant, p, fits}})
 		if err != nil {
 			return err
 		}
 		for _, f := range fits {
-			if counts.act(tenant, p, f) {
+			if counts.Act(tenant, p, f) {
 				acts = f
 				break
 			}
 		}
-		return counts.writeCounts(ctx, q)
+		return counts.Write(ctx, q)
 	})
 	if err != nil {
 		return nil, postgres.ClassifyWrite(err, "counting a fault")
 	}
-	l.core.Sandboxes.NoteActivity(tenant)
+	s.core.Sandboxes.NoteActivity(tenant)
 	return acts, nil
 }
 
 // CountFaultRequest counts a request with a reference, and returns the new count.
-func (l *Ledger) CountFaultRequest(ctx context.Context, tenant int64, reference string) (int, error) {
-	requests, err := l.core.Tenant(tenant).CountFaultRequest(ctx, reference, tenant)
+func (s *Faults) CountFaultRequest(ctx context.Context, tenant int64, reference string) (int, error) {
+	requests, err := s.core.Tenant(tenant).CountFaultRequest(ctx, reference, tenant)
 	return int(requests), postgres.ClassifyWrite(err, "counting the requests with a reference")
 }
 
-// faultTarget is a target in a sandbox, with the faults that match it.
-type faultTarget struct {
-	tenant int64
-	target *faults.Target
-	fits   []*faults.Fault
+// Target is a target in a sandbox, with the faults that match it.
+type Target struct {
+	Tenant int64
+	Target *faults.Target
+	Fits   []*faults.Fault
 }
 
 type faultKey struct {
@@ -70,22 +78,22 @@ type faultCount struct {
 	lastAt            time.Time
 }
 
-// faultCounts are the counts of some faults, locked until the database transaction ends.
-type faultCounts struct {
+// Counts are the counts of some faults, locked until the database transaction ends.
+type Counts struct {
 	counts map[faultKey]*faultCount
 	acted  map[faultActKey]bool // true: in this database transaction
 }
 
-// holdFaultCounts locks the counts of the faults that may apply to some targets, until the database transaction ends.
-func holdFaultCounts(ctx context.Context, q *sqlc.Queries, targets []faultTarget) (*faultCounts, error) {
+// Hold locks the counts of the faults that may apply to some targets, until the database transaction ends.
+func Hold(ctx context.Context, q *sqlc.Queries, targets []Target) (*Counts, error) {
 	held := map[faultKey]*faults.Fault{}
 	once := map[faultActKey]bool{}
 	for _, p := range targets {
-		for _, f := range p.fits {
-			key := faultKey{p.tenant, f.Name}
+		for _, f := range p.Fits {
+			key := faultKey{p.Tenant, f.Name}
 			held[key] = f
-			if f.Once(p.target) {
-				once[faultActKey{key, p.target.Key()}] = true
+			if f.Once(p.Target) {
+				once[faultActKey{key, p.Target.Key()}] = true
 			}
 		}
 	}
@@ -99,7 +107,7 @@ func holdFaultCounts(ctx context.Context, q *sqlc.Queries, targets []faultTarget
 	if err != nil {
 		return nil, err
 	}
-	c := &faultCounts{counts: map[faultKey]*faultCount{}}
+	c := &Counts{counts: map[faultKey]*faultCount{}}
 	for _, row := range rows {
 		c.counts[faultKey{row.Tenant, row.Name}] = &faultCount{acts: row.Acts, draws: row.Draws}
 	}
@@ -134,9 +142,9 @@ func (k *faultActKeys) add(key faultActKey) {
 	k.tenants, k.names, k.references = append(k.tenants, key.tenant), append(k.names, key.name), append(k.references, key.reference)
 }
 
-// act reports whether the counts of a fault allow it to apply to a target. If so, it increments them.
-// [faultCounts.write] stores them.
-func (c *faultCounts) act(tenant int64, p *faults.Target, f *faults.Fault) bool {
+// Act reports whether the counts of a fault allow it to apply to a target. If so, it increments them.
+// [Counts.Write] stores them.
+func (c *Counts) Act(tenant int64, p *faults.Target, f *faults.Fault) bool {
 	key := faultKey{tenant, f.Name}
 	count := c.counts[key]
 	once := faultActKey{key, p.Key()}
@@ -161,8 +169,8 @@ func (c *faultCounts) act(tenant int64, p *faults.Target, f *faults.Fault) bool 
 	return true
 }
 
-// writeCounts stores the new counts.
-func (c *faultCounts) writeCounts(ctx context.Context, q *sqlc.Queries) error {
+// Write stores the new counts.
+func (c *Counts) Write(ctx context.Context, q *sqlc.Queries) error {
 	var params sqlc.CountFaultsParams
 	for _, key := range slices.SortedFunc(maps.Keys(c.counts), compareFaultKeys) {
 		count := c.counts[key]
