@@ -20,12 +20,22 @@ const (
 	retryFor      = time.Minute // afterward, client-go retries and logs
 )
 
-// newInformer returns an informer that reconnects soon after an outage of the API server.
-func newInformer(
-	lw toolscache.ListerWatcher, obj runtime.Object, resync time.Duration, indexers toolscache.Indexers,
+// informers returns the function that makes an informer. The informer reconnects soon after an outage of the API server. With
+// namespaces, it also starts without the right to list.
+func informers(namespaces []string) func(
+	toolscache.ListerWatcher, runtime.Object, time.Duration, toolscache.Indexers,
 ) toolscache.SharedIndexInformer {
-	retrying := retryingListerWatcher{toolscache.ToListerWatcherWithContext(lw), retryInterval}
-	return toolscache.NewSharedIndexInformer(retrying, obj, resync, indexers)
+	return func(
+		lw toolscache.ListerWatcher, obj runtime.Object, resync time.Duration, indexers toolscache.Indexers,
+	) toolscache.SharedIndexInformer {
+		retrying := retryingListerWatcher{toolscache.ToListerWatcherWithContext(lw), retryInterval}
+		if len(namespaces) == 0 {
+			return toolscache.NewSharedIndexInformer(retrying, obj, resync, indexers)
+		}
+		return toolscache.NewSharedIndexInformer(&forbiddenListerWatcher{
+			ListerWatcherWithContext: retrying, resource: resourceName(obj), retry: forbiddenRetry,
+		}, obj, resync, indexers)
+	}
 }
 
 // retryingListerWatcher retries requests that the API server does not answer. It does not retry error answers, so that

@@ -8,8 +8,10 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/watch"
 	toolscache "k8s.io/client-go/tools/cache"
 
@@ -64,5 +66,28 @@ func TestAPIServerIsNotAskedAgainByWhoEnds(t *testing.T) {
 	})
 	if !errors.Is(err, syscall.ECONNREFUSED) || asked != 1 {
 		t.Errorf("it was asked %d times, and came to %v", asked, err)
+	}
+}
+
+// An empty list would make the controller take the resources of a namespace for deleted, so only a first list may be forbidden.
+func TestRightThatEndsEmptiesNoCache(t *testing.T) {
+	forbidden := apierrors.NewForbidden(schema.GroupResource{Resource: "testclients"}, "", errors.New("no Role"))
+	answers := []error{forbidden, nil, forbidden}
+	lw := &forbiddenListerWatcher{resource: "TestClient", retry: time.Millisecond, ListerWatcherWithContext: toolscache.ToListerWatcherWithContext(
+		&toolscache.ListWatch{ListWithContextFunc: func(context.Context, metav1.ListOptions) (runtime.Object, error) {
+			err := answers[0]
+			answers = answers[1:]
+			return &v1alpha1.TestClientList{}, err
+		}},
+	)}
+	if list, err := lw.List(metav1.ListOptions{}); err != nil || meta.LenList(list) > 0 {
+		t.Errorf("the first list: %v, %v", list, err)
+	}
+	if _, err := lw.Watch(metav1.ListOptions{}); !apierrors.IsResourceExpired(err) {
+		t.Errorf("with the right, the watch has to end so that the reflector lists again: %v", err)
+	}
+	lw.read = true // by that list
+	if _, err := lw.List(metav1.ListOptions{}); !apierrors.IsForbidden(err) {
+		t.Errorf("a later list: %v", err)
 	}
 }

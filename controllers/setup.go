@@ -111,7 +111,7 @@ func ManagerOptions(namespaces ...string) ctrl.Options {
 			ByObject:          map[client.Object]cache.ByObject{&corev1.Secret{}: own},
 			DefaultNamespaces: cachedNamespaces(namespaces),
 			DefaultTransform:  keepWhatIsRead,
-			NewInformer:       newInformer,
+			NewInformer:       informers(namespaces),
 		},
 		Client: client.Options{Cache: &client.CacheOptions{EnableReadYourWritesConsistency: new(true)}},
 	}
@@ -250,7 +250,7 @@ func newSecretNames(mgr ctrl.Manager, namespaces []string) (cache.Cache, error) 
 		Mapper:            mgr.GetRESTMapper(),
 		DefaultNamespaces: cachedNamespaces(namespaces),
 		DefaultTransform:  keepNameOnly,
-		NewInformer:       newInformer,
+		NewInformer:       informers(namespaces),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("making the cache of Secret names: %w", err)

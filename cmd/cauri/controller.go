@@ -260,6 +260,9 @@ func registerMetrics(mgr ctrl.Manager, db *postgres.DB) (*telemetry.Resources, e
 		return nil, fmt.Errorf("registering metrics: %w", err)
 	}
 	telemetry.RegisterPool(ctrlmetrics.Registry, db.PoolStat)
+	if err := ctrlmetrics.Registry.Register(telemetry.UnreadableNamespaces); err != nil {
+		return nil, fmt.Errorf("registering metrics: %w", err)
+	}
 	return telemetry.NewResources(ctrlmetrics.Registry, func() bool {
 		select {
 		case <-mgr.Elected():

@@ -65,6 +65,8 @@ func everything(t *testing.T) *prometheus.Registry {
 		t.Fatal(err)
 	}
 
+	registry.MustRegister(UnreadableNamespaces)
+	UnreadableNamespaces.WithLabelValues("Secret").Set(0)
 	resources, err := NewResources(registry, func() bool { return true })
 	if err != nil {
 		t.Fatal(err)

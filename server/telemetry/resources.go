@@ -107,3 +107,10 @@ func (r *Resources) Collect(out chan<- prometheus.Metric) {
 		out <- prometheus.MustNewConstMetric(resourceConditions, prometheus.GaugeValue, float64(n), l.kind, l.condition, l.status, l.reason)
 	}
 }
+
+// UnreadableNamespaces counts, by resource, the watched namespaces in which the controller may not list that resource. It is
+// not registered.
+var UnreadableNamespaces = prometheus.NewGaugeVec(prometheus.GaugeOpts{
+	Name: "cauri_unreadable_namespaces",
+	Help: "Namespaces of --watch-namespaces in which the controller may not list a resource, by resource.",
+}, []string{"resource"})
