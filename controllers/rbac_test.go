@@ -123,6 +123,13 @@ func verbOf(r *http.Request) string {
 func (c *cluster) watched(namespace string) (user string) {
 	c.Helper()
 	user = "system:serviceaccount:" + c.namespace + ":narrow"
+	c.watchedBy(namespace, user)
+	return user
+}
+
+// watchedBy gives a user these rights.
+func (c *cluster) watchedBy(namespace, user string) {
+	c.Helper()
 	role := &rbacv1.Role{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "narrow"},
 		Rules:      rulesIn(c.T, filepath.Join("..", "config", "namespaced", "watched", "role.yaml"), "Role"),
@@ -133,7 +140,6 @@ func (c *cluster) watched(namespace string) (user string) {
 		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: role.Name},
 		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: user}},
 	})
-	return user
 }
 
 // aLife makes, changes and deletes a sandbox with a test client, and lets one go whose time is over by the controller's clock.

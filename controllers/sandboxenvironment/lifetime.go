@@ -3,7 +3,10 @@ package sandboxenvironment
 import (
 	"context"
 
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
 	"github.com/cauri-dev/cauri/controllers/reconciler"
@@ -24,13 +27,24 @@ func (r *Reconciler) reconcileDeletion(ctx context.Context, sandbox *v1alpha1.Sa
 		return r.finish(ctx, sandbox, Observation{Progress: deletion})
 	}
 	deletion.Done++
-	if deletion.Err = reconciler.DeletionFailure(r.deleteSecrets(ctx, sandbox, "")); deletion.Err != nil {
+	err := r.deleteSecrets(ctx, sandbox, "")
+	if apierrors.IsForbidden(err) && r.isEnding(ctx, sandbox.Namespace) {
+		err = nil // the namespace takes its Secrets with it, and has taken the right to delete them
+	}
+	if deletion.Err = reconciler.DeletionFailure(err); deletion.Err != nil {
 		return r.finish(ctx, sandbox, Observation{Progress: deletion})
 	}
 	if err := reconciler.RemoveFinalizer(ctx, r.Client, sandbox, v1alpha1.SandboxFinalizer); err != nil {
 		return r.Pace.Next(err)
 	}
 	return ctrl.Result{}, nil
+}
+
+// isEnding reports whether a namespace is being deleted. Without the right to know, it returns false.
+func (r *Reconciler) isEnding(ctx context.Context, name string) bool {
+	namespace := &corev1.Namespace{}
+	err := r.APIReader.Get(ctx, client.ObjectKey{Name: name}, namespace)
+	return apierrors.IsNotFound(err) || err == nil && !namespace.DeletionTimestamp.IsZero()
 }
 
 // deleteOrRetainRows deletes the sandbox's rows, or revokes its keys and keeps the rows.

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -123,11 +124,29 @@ func TestRightsAreThoseOfConfigRBAC(t *testing.T) {
 	}
 }
 
-// With watchNamespaces the controller has rights in these, and none in the whole cluster.
+// With watchNamespaces the controller has rights in these, and in the whole cluster only those of config/namespaced/component.
+func TestClusterRightsWithWatchedNamespaces(t *testing.T) {
+	t.Parallel()
+	got := objects(t, "--set=watchNamespaces={team-a,team-b}", "--set=rbac.aggregate=false")
+	byResource := cmpopts.SortSlices(func(a, b rbacv1.PolicyRule) bool { return a.Resources[0] < b.Resources[0] })
+	if diff := cmp.Diff(
+		rulesOf(t, objectsIn(t, "config/namespaced/component/cluster_role.yaml"), "ClusterRole", "", "cauri-controller"),
+		rulesOf(t, got, "ClusterRole", "", "cauri-controller"), byResource,
+	); diff != "" {
+		t.Errorf("the ClusterRole (-config/namespaced +chart):\n%s", diff)
+	}
+	for _, binding := range all[rbacv1.ClusterRoleBinding](t, got, "ClusterRoleBinding") {
+		if binding.RoleRef.Name != "cauri-controller" || binding.Subjects[0].Namespace != namespace {
+			t.Errorf("%s binds %v to %v", binding.Name, binding.RoleRef, binding.Subjects)
+		}
+	}
+}
+
+// With rbac.namespacedOnly the controller has rights in the watched namespaces, and none in the whole cluster.
 func TestRightsInNamespacesOnly(t *testing.T) {
 	t.Parallel()
 	want := rulesOf(t, objectsIn(t, "config/rbac/role.yaml"), "ClusterRole", "", "cauri-controller")
-	got := objects(t, "--set=watchNamespaces={team-a,team-b}", "--set=rbac.aggregate=false")
+	got := objects(t, "--set=watchNamespaces={team-a,team-b}", "--set=rbac.namespacedOnly=true", "--set=rbac.aggregate=false")
 	for _, team := range []string{"team-a", "team-b"} {
 		if diff := cmp.Diff(want, rulesOf(t, got, "Role", team, "cauri-controller-sandboxes")); diff != "" {
 			t.Errorf("%s (-config/rbac +chart):\n%s", team, diff)

@@ -108,6 +108,7 @@ func TestWrongValuesAreRefused(t *testing.T) {
 		"logging.level=trace":                            "/logging/level",
 		"eventRetention=30d":                             "/eventRetention",
 		"watchNamespaces={Team_A}":                       "/watchNamespaces/0",
+		"rbac.namespacedOnly=some":                       "/rbac/namespacedOnly",
 		"webhooks.deny={example.com}":                    "/webhooks/deny/0",
 		"httpRoute.enabled=true":                         "set httpRoute.parentRefs",
 		"httpRoute.enabled=true,httpRoute.parentRefs[0].name=public,httpRoute.hostnames={pay.example.com}": "set api.baseURL",

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -10,9 +11,19 @@ import (
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
 )
 
-// narrowed: an upgrade gives the controller one namespace only, with rights there only; a rollback gives it all again.
+// narrowed: an upgrade gives the controller two namespaces only, with the right to Secrets there only. One of them is deleted, with its
+// sandboxes and the controller's Role in it. A rollback gives it all again.
 func narrowed(t *testing.T, c *cluster) {
-	c.helm(t, "upgrade", release, "charts/cauri", "--reuse-values", "--set", "watchNamespaces={"+team+"}", "--wait", "--timeout", "4m")
+	const leaving = "leaving"
+	c.kubectl(t, "create", "namespace", leaving)
+	c.helm(t, "upgrade", release, "charts/cauri", "--reuse-values", "--set", "watchNamespaces={"+team+","+leaving+"}", "--wait", "--timeout", "4m")
+	var several strings.Builder
+	for i := range 10 {
+		several.WriteString(sandboxYAML(leaving, fmt.Sprintf("leaving-%d", i), 0))
+	}
+	c.apply(t, several.String())
+	c.kubectl(t, "wait", "--namespace", leaving, "--for=condition=Ready", "--timeout=60s", "--all", "sandboxenvironments")
+	c.kubectl(t, "delete", "namespace", leaving, "--timeout=30s")
 	c.apply(t, sandboxYAML(team, "within", 0)+sandboxYAML(other, "without", 0))
 	c.kubectl(t, "wait", "--namespace", team, "--for=condition=Ready", "--timeout=30s", "sandboxenvironment/within")
 	if conditions := c.sandbox(t, other, "without").Status.Conditions; len(conditions) > 0 {
