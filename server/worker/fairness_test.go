@@ -103,9 +103,6 @@ func (m *moments) between(from, to time.Time) (n int) {
 // one's events waiting: few of the flood go out before each of them, however fast the machine is, and most wait for no attempt at an
 // endpoint that hangs to end. The row `fair` of the bench says how long they take.
 func TestNoSandboxDelaysAnother(t *testing.T) {
-	if testing.Short() {
-		t.Skip("queues 100,000 events")
-	}
 	w := newFixtureAlone(t)
 	like := w.pay("like", payments.PINInvalid)
 	flood, hung := &moments{}, &moments{}
