@@ -27,7 +27,7 @@ const readyWithin = 2 * time.Minute
 // System is one installation: a database, its processes, and its sandboxes.
 type System struct {
 	Postgres  *Postgres
-	SQL       *pgxpool.Pool    // for queries without row-level security
+	SQL       *pgxpool.Pool       // for queries without row-level security
 	Sandboxes *sandboxes.Registry // configures sandboxes, as the controller does
 	pool      *postgres.DB
 
