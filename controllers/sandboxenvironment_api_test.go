@@ -73,7 +73,7 @@ func TestAPIAccess(t *testing.T) {
 	c.create(heir)
 	c.testClientReady(heir)
 	c.create(bob)
-	c.testClientConditions(bob, "Ready False LimitExceeded", "Reconciling True Retrying")
+	c.testClientConditions(bob, overLimit...)
 	if said := message(bob.Status.Conditions, v1alpha1.ConditionReady); !strings.Contains(said, "1 of them made through the API") {
 		t.Errorf("the message says %q", said)
 	}

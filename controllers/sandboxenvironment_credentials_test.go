@@ -310,7 +310,7 @@ func TestForeignSecret(t *testing.T) {
 	sandbox := c.newSandbox()
 	c.create(sandbox)
 	c.sandboxConditions(sandbox, "SpecAccepted True Ready", "DatabaseReady True Ready", "CredentialsReady False SecretConflict",
-		"Ready False SecretConflict", "Reconciling True Retrying")
+		"Ready False SecretConflict", "Stalled True SecretConflict")
 	const want = `The Secret "checkout-credentials" already exists and does not belong to this sandbox. Cauri does not change it: ` +
 		`delete it, or write another name to spec.credentialsSecretName.`
 	if diff := cmp.Diff(want, message(sandbox.Status.Conditions, v1alpha1.ConditionReady)); diff != "" {
@@ -339,7 +339,7 @@ func TestSecretOfAnotherSandbox(t *testing.T) {
 	})
 	c.create(second)
 	c.sandboxConditions(second, "SpecAccepted True Ready", "DatabaseReady True Ready", "CredentialsReady False SecretConflict",
-		"Ready False SecretConflict", "Reconciling True Retrying")
+		"Ready False SecretConflict", "Stalled True SecretConflict")
 	const want = `The Secret "checkout-credentials" belongs to the SandboxEnvironment "checkout". Cauri does not change it: ` +
 		`write another name to spec.credentialsSecretName.`
 	if diff := cmp.Diff(want, message(second.Status.Conditions, v1alpha1.ConditionReady)); diff != "" {
@@ -371,7 +371,7 @@ func TestSigningSecretRef(t *testing.T) {
 	const (
 		good      = "correct horse battery staple"
 		notReady  = "Ready False "
-		waiting   = "Reconciling True Retrying"
+		stalled   = "Stalled True "
 		spec      = "SpecAccepted True Ready"
 		database  = "DatabaseReady True Ready"
 		noSecret  = "CredentialsReady False SigningSecretNotFound"
@@ -418,7 +418,7 @@ func TestSigningSecretRef(t *testing.T) {
 			})
 			c.create(sandbox)
 			reason := regexp.MustCompile(`\w+$`).FindString(test.want)
-			c.sandboxConditions(sandbox, spec, database, test.want, notReady+reason, waiting)
+			c.sandboxConditions(sandbox, spec, database, test.want, notReady+reason, stalled+reason)
 			if diff := cmp.Diff(test.message, message(sandbox.Status.Conditions, v1alpha1.ConditionCredentialsReady)); diff != "" {
 				t.Error(diff)
 			}

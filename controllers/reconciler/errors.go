@@ -13,10 +13,11 @@ import (
 )
 
 // StallingError means that the user must change the spec or an object that the spec names. The resource is reconciled
-// again only after a watch event or at the periodic resync.
+// again only after a watch event or at the periodic resync, unless Polled is true.
 type StallingError struct {
 	Reason  string
 	Message string // tells the user what to change
+	Polled  bool   // whether no watch reports the change
 }
 
 func (e *StallingError) Error() string { return e.Message }
@@ -57,6 +58,12 @@ func IsWaiting(err error) bool {
 	return errors.As(err, &waiting)
 }
 
+// isPolled reports whether an error is a StallingError that no event ends.
+func isPolled(err error) bool {
+	var stalling *StallingError
+	return errors.As(err, &stalling) && stalling.Polled
+}
+
 // isWoken reports whether an error is a WaitingError that an event ends.
 func isWoken(err error) bool {
 	var waiting *WaitingError
@@ -91,9 +98,9 @@ type Pace struct {
 // Next returns when a resource is reconciled again after a reconciliation with this error.
 func (p Pace) Next(err error) (ctrl.Result, error) {
 	switch {
-	case err == nil, IsStalling(err), isWoken(err):
+	case err == nil, IsStalling(err) && !isPolled(err), isWoken(err):
 		return ctrl.Result{RequeueAfter: wait.Jitter(p.Resync, spread)}, nil
-	case IsWaiting(err):
+	case IsStalling(err), IsWaiting(err):
 		return ctrl.Result{RequeueAfter: wait.Jitter(p.Retry, spread)}, nil
 	case apierrors.IsConflict(err), errors.Is(err, ErrSpecChanged): // a concurrent write, which is no failure
 		return ctrl.Result{RequeueAfter: wait.Jitter(p.Retry/10, spread)}, nil

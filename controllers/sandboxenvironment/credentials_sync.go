@@ -113,7 +113,7 @@ func (r *Reconciler) readUserSigningSecret(ctx context.Context, sandbox *v1alpha
 	err := r.APIReader.Get(ctx, client.ObjectKey{Namespace: sandbox.Namespace, Name: ref.Name}, secret)
 	switch {
 	case apierrors.IsNotFound(err):
-		return "", &reconciler.WaitingError{
+		return "", &reconciler.StallingError{
 			Reason: v1alpha1.ReasonSigningSecretNotFound,
 			Message: fmt.Sprintf(
 				"spec.webhook.signingSecretRef: the Secret %q does not exist in this namespace: create it, or remove signingSecretRef "+
@@ -129,13 +129,13 @@ func (r *Reconciler) readUserSigningSecret(ctx context.Context, sandbox *v1alpha
 	}
 	value, ok := secret.Data[ref.Key]
 	if !ok {
-		return "", &reconciler.WaitingError{
+		return "", &reconciler.StallingError{
 			Reason:  v1alpha1.ReasonSigningSecretNotFound,
 			Message: fmt.Sprintf("spec.webhook.signingSecretRef: the Secret %q has no key %q: add it, or name another key", ref.Name, ref.Key),
 		}
 	}
 	if err := checkSigningSecret(value); err != nil {
-		return "", &reconciler.WaitingError{
+		return "", &reconciler.StallingError{
 			Reason: v1alpha1.ReasonSigningSecretInvalid,
 			Message: fmt.Sprintf(
 				"spec.webhook.signingSecretRef: the Secret %q holds an invalid value: write %d to %d printable characters to its key %q; "+

@@ -142,7 +142,7 @@ func credentialsIn(secret *corev1.Secret) credentials {
 }
 
 // readOwnSecret reads the credentials Secret from the API server. It returns nil if the Secret does not exist, and a
-// waiting error if the sandbox does not own it.
+// stalling error if the sandbox does not own it.
 func (r *Reconciler) readOwnSecret(
 	ctx context.Context, sandbox *v1alpha1.SandboxEnvironment, key client.ObjectKey,
 ) (*corev1.Secret, error) {
@@ -154,7 +154,7 @@ func (r *Reconciler) readOwnSecret(
 	case err != nil:
 		return nil, secretFailure(key, err)
 	case !metav1.IsControlledBy(secret, sandbox):
-		return nil, &reconciler.WaitingError{Reason: v1alpha1.ReasonSecretConflict, Message: secretOfAnother(secret)}
+		return nil, &reconciler.StallingError{Reason: v1alpha1.ReasonSecretConflict, Message: secretOfAnother(secret)}
 	}
 	return secret, nil
 }

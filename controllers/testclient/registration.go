@@ -113,8 +113,8 @@ func registrationFailure(testClient *v1alpha1.TestClient, err error) error {
 			),
 		}
 	case errors.As(err, &full):
-		return &reconciler.WaitingError{
-			Reason: v1alpha1.ReasonLimitExceeded,
+		return &reconciler.StallingError{
+			Reason: v1alpha1.ReasonLimitExceeded, Polled: true, // no watch reports the test clients of the API
 			Message: fmt.Sprintf(
 				"The sandbox has as many test clients as Cauri allows, %d of them made through the API: delete one of these with "+
 					"DELETE /v1/test_clients/{msisdn}. The TestClient waits for it.", full.ByAPI,
