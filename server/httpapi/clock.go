@@ -20,7 +20,7 @@ func (a *API) advanceClock(w http.ResponseWriter, r *http.Request, who *service.
 	if err != nil {
 		return exchange.Answer{}, err
 	}
-	to, wait, err := body.Parsed()
+	to, wait, err := wire.AdvanceTarget(body)
 	if err != nil {
 		return exchange.Answer{}, err
 	}

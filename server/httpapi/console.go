@@ -28,7 +28,7 @@ func (a *API) createConsoleLink(w http.ResponseWriter, r *http.Request, who *ser
 	if !a.console {
 		return exchange.Answer{}, wire.ConsoleOff()
 	}
-	access, err := body.Access()
+	access, err := wire.ConsoleAccess(&body)
 	if err != nil {
 		return exchange.Answer{}, err
 	}

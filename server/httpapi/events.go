@@ -25,21 +25,21 @@ func (a *API) getEvent(_ http.ResponseWriter, r *http.Request, who *service.Call
 		return exchange.Answer{}, orMissing(err, wire.NoSuchEvent())
 	}
 	declared := who.Sandbox.Faults
-	view := wire.EventDetailOf(event.EventDetail, declared)
+	detail := wire.EventDetailOf(event.EventDetail, declared)
 	if event.Callback != nil {
-		view = wire.CallbackDetailOf(event.Callback, declared)
+		detail = wire.CallbackDetailOf(event.Callback, declared)
 	}
 	if last := wire.Unacknowledged(event.EventDetail); last != nil {
 		attempt, err := a.lastAttempt(r.Context(), who, event, last)
 		if err != nil {
 			return exchange.Answer{}, err
 		}
-		view.Advice = wire.AdviceOf(wire.AdviceOn(last, attempt, declared), a.eventPage(r, who.Sandbox, view.ID))
+		detail.Advice = wire.AdviceOf(wire.AdviceOn(last, attempt, declared), a.eventPage(r, who.Sandbox, detail.ID))
 	}
 	if event.Signature != nil {
-		view.Signature = wire.EventSignatureOf(event.Signature.Attempt, &event.Signature.Explanation)
+		detail.Signature = wire.EventSignatureOf(event.Signature.Attempt, &event.Signature.Explanation)
 	}
-	return answered(http.StatusOK, view), nil
+	return answered(http.StatusOK, detail), nil
 }
 
 // lastAttempt returns the last attempt of an event with what is known of its receiver.
@@ -79,7 +79,7 @@ func (a *API) compareEvent(w http.ResponseWriter, r *http.Request, who *service.
 	if err != nil {
 		return exchange.Answer{}, err
 	}
-	yours, verifiedAt, err := body.Bytes()
+	yours, verifiedAt, err := wire.CapturedBody(body)
 	if err != nil {
 		return exchange.Answer{}, err
 	}
@@ -94,23 +94,23 @@ func (a *API) compareEvent(w http.ResponseWriter, r *http.Request, who *service.
 }
 
 func comparisonOf(c *service.Comparison, yours []byte) wire.Comparison {
-	view := wire.Comparison{
+	comparison := wire.Comparison{
 		Same: c.Difference == nil, SentBytes: len(c.Sent), YourBytes: len(yours), Schemes: []wire.SchemeVerified{},
 		Causes: []wire.ComparisonCause{},
 	}
 	if c.Attempt > 0 {
-		view.Attempt = &c.Attempt
+		comparison.Attempt = &c.Attempt
 	}
 	if c.Difference != nil {
-		view.Difference = wire.BodyDifferenceOf(c.Difference, c.Sent, yours)
+		comparison.Difference = wire.BodyDifferenceOf(c.Difference, c.Sent, yours)
 	}
 	for _, one := range c.Schemes {
-		view.Schemes = append(view.Schemes, wire.SchemeVerified(one))
+		comparison.Schemes = append(comparison.Schemes, wire.SchemeVerified(one))
 	}
 	for _, one := range c.Causes {
-		view.Causes = append(view.Causes, wire.ComparisonCause{Code: one.Code, Message: one.Words.String()})
+		comparison.Causes = append(comparison.Causes, wire.ComparisonCause{Code: one.Code, Message: one.Words.String()})
 	}
-	return view
+	return comparison
 }
 
 func (a *API) listEvents(w http.ResponseWriter, r *http.Request, who *service.Caller) (exchange.Answer, error) {

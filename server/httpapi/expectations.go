@@ -13,7 +13,7 @@ func (a *API) evaluateExpectations(w http.ResponseWriter, r *http.Request, who *
 	if err != nil {
 		return exchange.Answer{}, err
 	}
-	lines, since, err := body.Parsed()
+	lines, since, err := wire.ExpectedLines(body)
 	if err != nil {
 		return exchange.Answer{}, err
 	}

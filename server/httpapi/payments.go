@@ -28,19 +28,19 @@ func (a *API) createPayment(w http.ResponseWriter, r *http.Request, who *service
 // created returns the answer with a recorded transaction, and when it is due. The answer to a repeated request is due
 // at once.
 func created(r *http.Request, who *service.Caller, recorded service.Recorded) exchange.Answer {
-	view := wire.PaymentOf(recorded.Transaction, who.Sandbox.Faults)
+	payment := wire.PaymentOf(recorded.Transaction, who.Sandbox.Faults)
 	if recorded.Replayed {
-		return replayed(view)
+		return replayed(payment)
 	}
-	a := answered(http.StatusCreated, view)
+	a := answered(http.StatusCreated, payment)
 	a.Header = http.Header{"Location": {exchange.PathTo(r, "/v1/payments/"+recorded.Transaction.ID.String())}}
 	a.Due, a.Before, a.Hint = recorded.AnswerAt, recorded.BeforeAnswer, recorded.Hint
 	return a
 }
 
 // replayed returns the answer to a repeated request.
-func replayed(view any) exchange.Answer {
-	a := answered(http.StatusOK, view)
+func replayed(body any) exchange.Answer {
+	a := answered(http.StatusOK, body)
 	a.Header = http.Header{"Idempotent-Replayed": {"true"}}
 	return a
 }

@@ -54,11 +54,11 @@ func (a *API) answerPrompt(_ http.ResponseWriter, r *http.Request, who *service.
 	if err != nil {
 		return exchange.Answer{}, orMissing(err, wire.NoSuchPrompt())
 	}
-	view := wire.PaymentOf(t, who.Sandbox.Faults)
+	payment := wire.PaymentOf(t, who.Sandbox.Faults)
 	if repeated {
-		return replayed(view), nil
+		return replayed(payment), nil
 	}
-	return answered(http.StatusOK, view), nil
+	return answered(http.StatusOK, payment), nil
 }
 
 // setManual lets somebody answer for a test client, or its behavior again. It needs no body and ignores one.

@@ -21,9 +21,9 @@ func (t streamText) Change(tenant int64, c *ledger.Change) (streams.Entry, error
 	if sandbox, known := t.directory.ByTenant(tenant); known {
 		mode, declared = string(sandbox.ClockMode), sandbox.Faults
 	}
-	view := wire.StreamEntryOf(c, mode, declared)
-	text, err := view.AppendEvent(nil, &c.Resume)
-	entry := streams.Entry{At: c.At, Type: view.Type, Text: text}
+	changed := wire.StreamEntryOf(c, mode, declared)
+	text, err := wire.AppendStreamEntry(nil, &changed, &c.Resume)
+	entry := streams.Entry{At: c.At, Type: changed.Type, Text: text}
 	switch {
 	case c.Transaction != nil:
 		entry.MSISDN = c.Transaction.MSISDN
@@ -35,13 +35,13 @@ func (t streamText) Change(tenant int64, c *ledger.Change) (streams.Entry, error
 
 // Ready returns the first entry of a stream. The parameter at is its position.
 func (streamText) Ready(at ledger.Position) streams.Entry {
-	text, _ := wire.StreamEntry{Type: wire.StreamReady}.AppendEvent(nil, &at) // encoding plain data does not fail
+	text, _ := wire.AppendStreamEntry(nil, &wire.StreamEntry{Type: wire.StreamReady}, &at) // encoding plain data does not fail
 	return streams.Entry{At: at, Type: wire.StreamReady, Ready: true, Text: text}
 }
 
 // Reset appends the entry `reset`, which tells the client to read everything again.
 func (streamText) Reset(text []byte) ([]byte, error) {
-	return wire.StreamEntry{Type: wire.StreamReset}.AppendEvent(text, nil)
+	return wire.AppendStreamEntry(text, &wire.StreamEntry{Type: wire.StreamReset}, nil)
 }
 
 // Position appends a line with the id from which a client can resume.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
+	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/service"
@@ -59,7 +60,7 @@ func (a *API) createTestClient(w http.ResponseWriter, r *http.Request, who *serv
 	if err != nil {
 		return exchange.Answer{}, err
 	}
-	added, err := a.service.AddTestClient(r.Context(), who, body.TestClient())
+	added, err := a.service.AddTestClient(r.Context(), who, wire.NewTestClient(body))
 	if err != nil {
 		return exchange.Answer{}, err
 	}
@@ -77,7 +78,7 @@ func (a *API) patchTestClient(w http.ResponseWriter, r *http.Request, who *servi
 	if err != nil {
 		return exchange.Answer{}, err
 	}
-	changed, err := a.service.ChangeTestClient(r.Context(), who, msisdn, patch.Apply)
+	changed, err := a.service.ChangeTestClient(r.Context(), who, msisdn, func(c *ledger.TestClient) error { return wire.ApplyPatch(patch, c) })
 	if err != nil {
 		return exchange.Answer{}, orMissing(err, wire.NoSuchTestClient(msisdn))
 	}

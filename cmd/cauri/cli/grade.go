@@ -122,7 +122,7 @@ func runGrade(ctx context.Context, o grade.Options) (*wire.ReceiverCheck, error)
 		State: "finished", RequestedAt: payments.FormatTime(card.StartedAt), StartedAt: new(payments.FormatTime(card.StartedAt)),
 		FinishedAt: new(payments.FormatTime(card.FinishedAt)), Lines: []wire.ReceiverLineView{},
 	}
-	check.SetCard(card)
+	wire.SetCard(check, card)
 	return check, nil
 }
 

@@ -111,19 +111,19 @@ func failedEvent() *ledger.EventDetail {
 	}
 }
 
-// failedEventView returns the view of the failed event with its signature.
+// failedEventView returns the detail of the failed event with its signature.
 func failedEventView() wire.EventDetail {
 	e := failedEvent()
-	view := wire.EventDetailOf(e, nil)
+	detail := wire.EventDetailOf(e, nil)
 	signed := webhooks.Sign(webhooks.Delivery{ID: e.ID, Secret: ExampleSecret, Body: e.Body, At: e.History[0].RealStartedAt})
 	explained := webhooks.Explain(webhooks.Delivery{ID: e.ID, Type: e.Type, Body: e.Body}, signed)
-	view.Signature = wire.EventSignatureOf(1, &explained)
+	detail.Signature = wire.EventSignatureOf(1, &explained)
 	if last := wire.Unacknowledged(e); last != nil {
 		attempt := wire.LastAttempt(e, last)
 		attempt.Host = "shop.example"
-		view.Advice = wire.AdviceOf(wire.AdviceOn(last, attempt, nil), "https://pay.example.com/sandboxes/team-payments/checkout/console/webhooks/"+view.ID)
+		detail.Advice = wire.AdviceOf(wire.AdviceOn(last, attempt, nil), "https://pay.example.com/sandboxes/team-payments/checkout/console/webhooks/"+detail.ID)
 	}
-	return view
+	return detail
 }
 
 // resentEvent returns the failed event after a request to send it again, ten minutes later.

@@ -4,6 +4,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/cauri-dev/cauri/server/exchange/static"
+	"github.com/cauri-dev/cauri/server/faults"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/requests"
 )
@@ -19,7 +20,7 @@ var responseHeaders = map[string]*huma.Header{
 		Required: true, Description: "The id that the request had, or a generated one. Quote it when you ask for help.",
 		Schema: exampleText("", "req_4KZ2TQ6VJ7M3XH5R"),
 	},
-	wire.FaultHeader: {
+	faults.Header: {
 		Description: "Name of the sandbox's fault that acted on this request. Absent if none did.",
 		Schema:      exampleText("", "slow-answer"),
 	},

@@ -9,6 +9,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/cauri-dev/cauri/server/faults"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 )
 
@@ -123,7 +124,7 @@ func (o Operation) headers() []string {
 	if o.Open {
 		return nil
 	}
-	headers := append([]string{wire.FaultHeader}, RateLimitHeaders...)
+	headers := append([]string{faults.Header}, RateLimitHeaders...)
 	if o.Body != nil || slices.Contains(o.errors, "invalid_params") {
 		headers = append(headers, wire.IgnoredHeader)
 	}

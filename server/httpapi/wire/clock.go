@@ -57,8 +57,8 @@ type AdvanceRequest struct {
 // AdvanceClock reads the body of POST /v1/clock/advance.
 var AdvanceClock = newDecoder[AdvanceRequest]()
 
-// Parsed returns the target of an advance, and the time for which the request waits. Its error has the type [*Error].
-func (a *AdvanceRequest) Parsed() (to clocks.Target, wait time.Duration, err error) {
+// AdvanceTarget returns the target of an advance, and the time for which the request waits. Its error has the type [*Error].
+func AdvanceTarget(a *AdvanceRequest) (to clocks.Target, wait time.Duration, err error) {
 	wrong := FieldErrors{}
 	switch {
 	case a.By != "" && a.To != "":

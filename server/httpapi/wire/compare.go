@@ -24,8 +24,8 @@ type CompareRequest struct {
 // CompareEvent reads the body of POST /v1/events/{id}/compare.
 var CompareEvent = newDecoder[CompareRequest]()
 
-// Bytes returns the captured body, and the time at which it was verified; zero: not given. Its error is of type [*Error].
-func (c *CompareRequest) Bytes() (body []byte, verifiedAt time.Time, err error) {
+// CapturedBody returns the captured body, and the time at which it was verified; zero: not given. Its error is of type [*Error].
+func CapturedBody(c *CompareRequest) (body []byte, verifiedAt time.Time, err error) {
 	wrong := FieldErrors{}
 	switch {
 	case (c.Body == nil) == (c.BodyBase64 == nil):

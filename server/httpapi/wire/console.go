@@ -62,8 +62,8 @@ func NumberOf(a sandboxes.ConsoleAccess) *string {
 	return &a.MSISDN
 }
 
-// Access returns the access that the link gives. Its error has the type [*Error].
-func (b *ConsoleLinkRequest) Access() (sandboxes.ConsoleAccess, error) {
+// ConsoleAccess returns the access that the link gives. Its error has the type [*Error].
+func ConsoleAccess(b *ConsoleLinkRequest) (sandboxes.ConsoleAccess, error) {
 	switch {
 	case b.MSISDN == "":
 		return sandboxes.ConsoleAccess{Role: cmp.Or(sandboxes.ConsoleRole(b.Role), sandboxes.ConsoleFull)}, nil

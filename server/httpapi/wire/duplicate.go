@@ -59,8 +59,8 @@ func (d *Decoder[T]) Conflict(taken *ledger.ErrReferenceTaken, kind payments.Typ
 
 // recordable is a body that records a transaction.
 type recordable interface {
-	// setFrom sets all fields to those of a transaction. It returns the fields that the service may have filled in.
-	setFrom(t *payments.Transaction) (filledIn []string)
+	// SetFrom sets all fields to those of a transaction. It returns the fields that the service may have filled in.
+	SetFrom(t *payments.Transaction) (filledIn []string)
 }
 
 // differing returns the fields in which a body differs from the one that recorded a transaction. Whether that one had the
@@ -68,7 +68,7 @@ type recordable interface {
 // that it had those that the body has.
 func (d *Decoder[T]) differing(t *payments.Transaction, body *T, isRecorded func(*T) bool) map[string]any {
 	full := new(T)
-	filledIn := any(full).(recordable).setFrom(t)
+	filledIn := any(full).(recordable).SetFrom(t)
 	filled := slices.DeleteFunc(slices.Clone(d.fields), func(f field) bool { return !slices.Contains(filledIn, f.name) })
 	var guesses []*T
 	for flip := range 1 << len(filled) {

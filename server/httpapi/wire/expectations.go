@@ -23,9 +23,9 @@ type EvaluateRequest struct {
 // EvaluateExpectations reads the body of POST /v1/expectations/evaluate.
 var EvaluateExpectations = newDecoder[EvaluateRequest]()
 
-// Parsed returns the lines, and the transaction after which transactions count; nil means that all count. Its error has
-// the type [*Error].
-func (r *EvaluateRequest) Parsed() (lines []expectations.Line, since *payments.ID, err error) {
+// ExpectedLines returns the lines, and the transaction after which transactions count; nil means that all count. Its error
+// has the type [*Error].
+func ExpectedLines(r *EvaluateRequest) (lines []expectations.Line, since *payments.ID, err error) {
 	text, err := json.Marshal(r.Expect)
 	if err != nil {
 		return nil, nil, err

@@ -180,7 +180,7 @@ func FuzzTestClientPatch(f *testing.F) {
 		after := before
 		patch, err := PatchTestClient.parse(http.Header{}, text)
 		if err == nil {
-			err = patch.Apply(&after)
+			err = ApplyPatch(patch, &after)
 		}
 		if err != nil {
 			refused(t, text, err, "invalid_body")

@@ -14,7 +14,8 @@ func (b *CreatePaymentRequest) Order() payments.Order {
 	}
 }
 
-func (b *CreatePaymentRequest) setFrom(t *payments.Transaction) []string {
+// SetFrom sets all fields to those of a collection. It returns those that the service may have filled in.
+func (b *CreatePaymentRequest) SetFrom(t *payments.Transaction) []string {
 	*b = CreatePaymentRequest{
 		Amount: t.Amount, Currency: t.Currency, Operator: string(t.Operator), Country: string(t.Country), MSISDN: t.MSISDN,
 		Reference: t.Reference, Application: t.Store, OrderRef: t.OrderRef, OrderURL: t.OrderURL, IsURLProtected: &t.URLProtected,
@@ -35,7 +36,8 @@ func (b *DisbursementRequest) Order() payments.Order {
 	}
 }
 
-func (b *DisbursementRequest) setFrom(t *payments.Transaction) []string {
+// SetFrom sets all fields to those of a disbursement. It returns those that the service may have filled in.
+func (b *DisbursementRequest) SetFrom(t *payments.Transaction) []string {
 	*b = DisbursementRequest{
 		Amount: t.Amount, Currency: t.Currency, Operator: string(t.Operator), Country: string(t.Country), MSISDN: t.MSISDN,
 		Reference: t.Reference, Application: t.Store, OrderRef: t.OrderRef, OrderURL: t.OrderURL, IsURLProtected: &t.URLProtected,
@@ -53,7 +55,8 @@ func (b *RefundRequest) Order(parent payments.ID) payments.Order {
 	return o
 }
 
-func (b *RefundRequest) setFrom(t *payments.Transaction) []string {
+// SetFrom sets all fields to those of a refund. It returns those that the service may have filled in.
+func (b *RefundRequest) SetFrom(t *payments.Transaction) []string {
 	*b = RefundRequest{Amount: &t.Amount, Reference: t.Reference, Description: t.Description}
 	return []string{"amount"}
 }

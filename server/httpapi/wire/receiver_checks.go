@@ -85,12 +85,12 @@ func ReceiverCheckOf(c *receiverchecks.Check) (*ReceiverCheck, error) {
 	}
 	var card grade.Card
 	err := json.Unmarshal(c.Card, &card)
-	view.SetCard(&card)
+	SetCard(view, &card)
 	return view, err
 }
 
-// SetCard sets the fields that a report card has.
-func (c *ReceiverCheck) SetCard(card *grade.Card) {
+// SetCard sets the fields of a check that a report card has.
+func SetCard(c *ReceiverCheck, card *grade.Card) {
 	c.Battery = card.Battery
 	if card.Letter != "" {
 		c.Letter = new(string(card.Letter))

@@ -16,14 +16,17 @@ import (
 func (d *Decoder[T]) Hash(kind payments.Type, parent string, body *T) []byte {
 	text := make([]byte, 0, 512)
 	text = append(append(append(append(text, kind...), '\n'), parent...), '\n')
-	object := jsonObject(append(text, '{'))
+	object := append(text, '{')
 	from := reflect.ValueOf(body).Elem()
 	for _, f := range d.fields {
 		value := from.Field(f.index)
 		if value.IsZero() {
 			continue
 		}
-		object.name(f.name)
+		if object[len(object)-1] != '{' {
+			object = append(object, ',')
+		}
+		object = append(append(append(object, '"'), f.name...), '"', ':')
 		object = appendHashed(object, reflect.Indirect(value))
 	}
 	hash := sha256.Sum256(append(object, '}'))

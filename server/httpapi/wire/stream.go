@@ -62,14 +62,14 @@ func StreamEntryOf(c *ledger.Change, clockMode string, declared faults.Set) Stre
 	return StreamEntry{Type: StreamBalance, Balance: &StreamBalanceOf{MSISDN: b.MSISDN, Currency: b.Currency, Balance: b.Balance}}
 }
 
-// AppendEvent appends an entry to b as a server-sent event. The position becomes the id of the server-sent event; nil
+// AppendStreamEntry appends an entry to b as a server-sent event. The position becomes the id of the server-sent event; nil
 // for no id.
-func (e StreamEntry) AppendEvent(b []byte, position *ledger.Position) ([]byte, error) {
+func AppendStreamEntry(b []byte, e *StreamEntry, position *ledger.Position) ([]byte, error) {
 	if position != nil {
 		b = AppendStreamID(b, *position)
 	}
 	b = append(append(append(b, "event: "...), e.Type...), "\ndata: "...)
-	b, err := appendEncoded(b, e)
+	b, err := Append(b, e)
 	return append(b, '\n'), err
 }
 

@@ -40,8 +40,8 @@ type TestClientPatch struct {
 	Behavior *string  `json:"behavior,omitempty" enum:"Approve,Cancel,WrongPin,Ignore,Manual" example:"Manual" doc:"null: Approve."`
 }
 
-// TestClient returns the test client to add. The caller sets the fields that follow from its number.
-func (b *TestClientRequest) TestClient() ledger.TestClient {
+// NewTestClient returns the test client to add. The caller sets the fields that follow from its number.
+func NewTestClient(b *TestClientRequest) ledger.TestClient {
 	c := ledger.TestClient{Name: b.Name, SIM: payments.SIM{
 		MSISDN: b.MSISDN, Operator: payments.Operator(b.Operator), Country: payments.Country(b.Country), Blocked: b.State == StateBlocked,
 		Behavior: payments.Behavior(b.Behavior),
@@ -55,8 +55,8 @@ func (b *TestClientRequest) TestClient() ledger.TestClient {
 // PatchTestClient reads the body of PATCH /v1/test_clients/{msisdn}.
 var PatchTestClient = newMergePatch[TestClientPatch]()
 
-// Apply applies the patch to a test client. Its error has the type [*Error].
-func (p *TestClientPatch) Apply(c *ledger.TestClient) error {
+// ApplyPatch applies a patch to a test client. Its error has the type [*Error].
+func ApplyPatch(p *TestClientPatch, c *ledger.TestClient) error {
 	wrong := FieldErrors{}
 	for field, change := range map[string]struct{ present, sent string }{
 		"msisdn": {c.MSISDN, p.MSISDN}, "operator": {string(c.Operator), p.Operator}, "country": {string(c.Country), p.Country},
