@@ -11,7 +11,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/cauri-dev/cauri/server/httpapi/wire"
+	"github.com/cauri-dev/cauri/server/httpapi/decode"
 	"github.com/cauri-dev/cauri/server/operators/operatorapi"
 )
 
@@ -84,7 +84,7 @@ func headerFields(headers map[string]*huma.Param) []pageField {
 // kindOf returns the type and the allowed values of a schema, with a link to the schema that it refers to.
 func kindOf(s *huma.Schema) template.HTML {
 	if s.Ref != "" {
-		name := strings.TrimPrefix(s.Ref, wire.SchemaPrefix)
+		name := strings.TrimPrefix(s.Ref, decode.SchemaPrefix)
 		if !isShown(name) {
 			return template.HTML(name)
 		}
@@ -156,6 +156,6 @@ func grouped(n float64) string {
 // isShown reports whether the page describes a schema on its own. Bodies of requests are shown with their operations, and
 // statuses in a table.
 func isShown(schema string) bool {
-	s := wire.Schemas.Map()[schema]
+	s := decode.Schemas.Map()[schema]
 	return s != nil && s.Type == huma.TypeObject && !strings.HasSuffix(schema, "Request")
 }

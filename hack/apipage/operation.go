@@ -14,6 +14,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/cauri-dev/cauri/server/httpapi/apidoc"
+	"github.com/cauri-dev/cauri/server/httpapi/decode"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/operators/operatorapi"
 )
@@ -91,7 +92,7 @@ func pageAnswers(o *huma.Operation) []pageAnswer {
 			}
 		}
 		if content := r.Content[apidoc.MediaJSON]; content != nil {
-			a.Schema = strings.TrimPrefix(content.Schema.Ref, wire.SchemaPrefix)
+			a.Schema = strings.TrimPrefix(content.Schema.Ref, decode.SchemaPrefix)
 		}
 		answers = append(answers, a)
 	}

@@ -5,22 +5,23 @@ import (
 	"net/http"
 
 	"github.com/cauri-dev/cauri/server/exchange"
-	"github.com/cauri-dev/cauri/server/httpapi/wire"
+	"github.com/cauri-dev/cauri/server/httpapi/decode"
+	"github.com/cauri-dev/cauri/server/httpapi/view"
 	"github.com/cauri-dev/cauri/server/service"
 )
 
 func (a *API) getClock(_ http.ResponseWriter, r *http.Request, who *service.Caller) (exchange.Answer, error) {
 	sandbox := who.Sandbox
 	clock, err := a.ledger.Clock(r.Context(), sandbox.Tenant)
-	return answered(http.StatusOK, wire.ClockOf(string(sandbox.ClockMode), &clock)), err
+	return answered(http.StatusOK, view.ClockOf(string(sandbox.ClockMode), &clock)), err
 }
 
 func (a *API) advanceClock(w http.ResponseWriter, r *http.Request, who *service.Caller) (exchange.Answer, error) {
-	body, err := wire.AdvanceClock.Decode(w, r)
+	body, err := decode.AdvanceClock.Decode(w, r)
 	if err != nil {
 		return exchange.Answer{}, err
 	}
-	to, wait, err := wire.AdvanceTarget(body)
+	to, wait, err := decode.AdvanceTarget(body)
 	if err != nil {
 		return exchange.Answer{}, err
 	}
@@ -34,8 +35,8 @@ func (a *API) advanceClock(w http.ResponseWriter, r *http.Request, who *service.
 		case err != nil:
 			return exchange.Answer{}, err
 		case advance.Ended == nil:
-			return answered(http.StatusAccepted, wire.AdvancingOf(advance.Now, advance.Target)), nil
+			return answered(http.StatusAccepted, view.AdvancingOf(advance.Now, advance.Target)), nil
 		}
-		return answered(http.StatusOK, wire.AdvancedOf(advance.Now, advance.Ended)), nil
+		return answered(http.StatusOK, view.AdvancedOf(advance.Now, advance.Ended)), nil
 	}}, nil
 }

@@ -9,6 +9,8 @@ import (
 
 	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/exchange/static"
+	"github.com/cauri-dev/cauri/server/httpapi/decode"
+	"github.com/cauri-dev/cauri/server/httpapi/view"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/sandboxes"
@@ -19,22 +21,22 @@ import (
 func (a *API) createConsoleLink(w http.ResponseWriter, r *http.Request, who *service.Caller) (exchange.Answer, error) {
 	var body wire.ConsoleLinkRequest
 	if r.ContentLength != 0 {
-		sent, err := wire.CreateConsoleLink.Decode(w, r)
+		sent, err := decode.CreateConsoleLink.Decode(w, r)
 		if err != nil {
 			return exchange.Answer{}, err
 		}
 		body = *sent
 	}
 	if !a.console {
-		return exchange.Answer{}, wire.ConsoleOff()
+		return exchange.Answer{}, view.ConsoleOff()
 	}
-	access, err := wire.ConsoleAccess(&body)
+	access, err := decode.ConsoleAccess(&body)
 	if err != nil {
 		return exchange.Answer{}, err
 	}
 	if access.MSISDN != "" {
 		if _, err := a.ledger.FindTestClient(r.Context(), who.Sandbox.Tenant, access.MSISDN); err != nil {
-			return exchange.Answer{}, orMissing(err, wire.NoPhone(access.MSISDN))
+			return exchange.Answer{}, orMissing(err, view.NoPhone(access.MSISDN))
 		}
 	}
 	access.MadeWith = who.Key
@@ -48,7 +50,7 @@ func (a *API) createConsoleLink(w http.ResponseWriter, r *http.Request, who *ser
 		return exchange.Answer{}, err
 	}
 	return answered(http.StatusCreated, wire.ConsoleLink{
-		URL: a.consoleURL(r, who.Sandbox, token), Role: string(access.Role), MSISDN: wire.NumberOf(access), ExpiresAt: payments.FormatTime(ends),
+		URL: a.consoleURL(r, who.Sandbox, token), Role: string(access.Role), MSISDN: view.NumberOf(access), ExpiresAt: payments.FormatTime(ends),
 	}), nil
 }
 
@@ -67,8 +69,8 @@ func (a *API) consoleOrigin(r *http.Request) string {
 }
 
 func (a *API) listConsoleSessions(w http.ResponseWriter, r *http.Request, who *service.Caller) (exchange.Answer, error) {
-	if _, wrong := wire.ConsoleSessionParameters.Read(w.Header(), r.URL.RawQuery, who.Sandbox.Tenant, nil); len(wrong) > 0 {
-		return exchange.Answer{}, wire.InvalidParams(wrong)
+	if _, wrong := decode.ConsoleSessionParameters.Read(w.Header(), r.URL.RawQuery, who.Sandbox.Tenant, nil); len(wrong) > 0 {
+		return exchange.Answer{}, view.InvalidParams(wrong)
 	}
 	found, err := a.sandboxes.ListConsoleSessions(r.Context(), who.Sandbox)
 	if err != nil {
@@ -76,7 +78,7 @@ func (a *API) listConsoleSessions(w http.ResponseWriter, r *http.Request, who *s
 	}
 	list := wire.ConsoleSessionList{Data: []wire.ConsoleSession{}}
 	for i := range found {
-		list.Data = append(list.Data, wire.ConsoleSessionOf(&found[i]))
+		list.Data = append(list.Data, view.ConsoleSessionOf(&found[i]))
 	}
 	return answered(http.StatusOK, list), nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/httpapi/apidoc"
+	"github.com/cauri-dev/cauri/server/httpapi/view"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/service"
@@ -40,22 +41,22 @@ func errorAnswer(e *wire.Error) exchange.Answer {
 }
 
 // Overloaded returns the answer of an overloaded process.
-func Overloaded() exchange.Answer { return errorAnswer(wire.Overloaded()) }
+func Overloaded() exchange.Answer { return errorAnswer(view.Overloaded()) }
 
 // failureOf returns the answer to an error that the request did not cause. The answer to an unknown error is `internal`.
 func failureOf(err error) *wire.Error {
 	unfinished, _ := errors.AsType[service.ErrUnfinished](err)
 	switch {
 	case errors.Is(err, postgres.ErrConfigChanged):
-		return wire.Changing()
+		return view.Changing()
 	case errors.Is(err, postgres.ErrOverloaded):
-		return wire.Overloaded()
+		return view.Overloaded()
 	case errors.Is(err, postgres.ErrUncertain):
-		return wire.Uncertain(unfinished.Reference)
+		return view.Uncertain(unfinished.Reference)
 	case errors.Is(err, postgres.ErrUnavailable):
-		return wire.Unavailable()
+		return view.Unavailable()
 	}
-	return wire.Internal(unfinished.Reference)
+	return view.Internal(unfinished.Reference)
 }
 
 // helpWith returns a Link header (RFC 8288) with the relation "help" of HTML. It links to the text about an error code

@@ -8,6 +8,9 @@ import (
 
 	"github.com/cauri-dev/cauri/server/advice"
 	"github.com/cauri-dev/cauri/server/exchange"
+	"github.com/cauri-dev/cauri/server/httpapi/decode"
+	"github.com/cauri-dev/cauri/server/httpapi/view"
+	"github.com/cauri-dev/cauri/server/httpapi/view/offline"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/ledger/lists"
@@ -18,26 +21,26 @@ import (
 func (a *API) getEvent(_ http.ResponseWriter, r *http.Request, who *service.Caller) (exchange.Answer, error) {
 	id, err := payments.ParseEventID(chi.URLParam(r, "id"))
 	if err != nil {
-		return exchange.Answer{}, wire.NoSuchEvent()
+		return exchange.Answer{}, view.NoSuchEvent()
 	}
 	event, err := a.service.ReadEvent(r.Context(), who, id)
 	if err != nil {
-		return exchange.Answer{}, orMissing(err, wire.NoSuchEvent())
+		return exchange.Answer{}, orMissing(err, view.NoSuchEvent())
 	}
 	declared := who.Sandbox.Faults
-	detail := wire.EventDetailOf(event.EventDetail, declared)
+	detail := view.EventDetailOf(event.EventDetail, declared)
 	if event.Callback != nil {
-		detail = wire.CallbackDetailOf(event.Callback, declared)
+		detail = view.CallbackDetailOf(event.Callback, declared)
 	}
-	if last := wire.Unacknowledged(event.EventDetail); last != nil {
+	if last := view.Unacknowledged(event.EventDetail); last != nil {
 		attempt, err := a.lastAttempt(r.Context(), who, event, last)
 		if err != nil {
 			return exchange.Answer{}, err
 		}
-		detail.Advice = wire.AdviceOf(wire.AdviceOn(last, attempt, declared), a.eventPage(r, who.Sandbox, detail.ID))
+		detail.Advice = offline.AdviceOf(view.AdviceOn(last, attempt, declared), a.eventPage(r, who.Sandbox, detail.ID))
 	}
 	if event.Signature != nil {
-		detail.Signature = wire.EventSignatureOf(event.Signature.Attempt, &event.Signature.Explanation)
+		detail.Signature = view.EventSignatureOf(event.Signature.Attempt, &event.Signature.Explanation)
 	}
 	return answered(http.StatusOK, detail), nil
 }
@@ -46,7 +49,7 @@ func (a *API) getEvent(_ http.ResponseWriter, r *http.Request, who *service.Call
 func (a *API) lastAttempt(
 	ctx context.Context, who *service.Caller, event *service.Event, last *ledger.AttemptRecord,
 ) (advice.Attempt, error) {
-	attempt := wire.LastAttempt(event.EventDetail, last)
+	attempt := view.LastAttempt(event.EventDetail, last)
 	if event.Callback != nil {
 		attempt.Host = advice.HostOf(event.Callback.URL)
 		return attempt, nil
@@ -61,25 +64,25 @@ func (a *API) lastAttempt(
 func (a *API) resendEvent(_ http.ResponseWriter, r *http.Request, who *service.Caller) (exchange.Answer, error) {
 	id, err := payments.ParseEventID(chi.URLParam(r, "id"))
 	if err != nil {
-		return exchange.Answer{}, wire.NoSuchEvent()
+		return exchange.Answer{}, view.NoSuchEvent()
 	}
 	event, err := a.service.ResendEvent(r.Context(), who, id)
 	if err != nil {
-		return exchange.Answer{}, orMissing(err, wire.NoSuchEvent())
+		return exchange.Answer{}, orMissing(err, view.NoSuchEvent())
 	}
-	return answered(http.StatusAccepted, wire.EventSummaryOf(&event, who.Sandbox.Faults)), nil
+	return answered(http.StatusAccepted, view.EventSummaryOf(&event, who.Sandbox.Faults)), nil
 }
 
 func (a *API) compareEvent(w http.ResponseWriter, r *http.Request, who *service.Caller) (exchange.Answer, error) {
 	id, err := payments.ParseEventID(chi.URLParam(r, "id"))
 	if err != nil {
-		return exchange.Answer{}, wire.NoSuchEvent()
+		return exchange.Answer{}, view.NoSuchEvent()
 	}
-	body, err := wire.CompareEvent.Decode(w, r)
+	body, err := decode.CompareEvent.Decode(w, r)
 	if err != nil {
 		return exchange.Answer{}, err
 	}
-	yours, verifiedAt, err := wire.CapturedBody(body)
+	yours, verifiedAt, err := decode.CapturedBody(body)
 	if err != nil {
 		return exchange.Answer{}, err
 	}
@@ -88,7 +91,7 @@ func (a *API) compareEvent(w http.ResponseWriter, r *http.Request, who *service.
 		Computed: body.ComputedSignature, SecretFingerprint: body.SecretFingerprint, VerifiedAt: verifiedAt,
 	})
 	if err != nil {
-		return exchange.Answer{}, orMissing(err, wire.NoSuchEvent())
+		return exchange.Answer{}, orMissing(err, view.NoSuchEvent())
 	}
 	return answered(http.StatusOK, comparisonOf(compared, yours)), nil
 }
@@ -102,7 +105,7 @@ func comparisonOf(c *service.Comparison, yours []byte) wire.Comparison {
 		comparison.Attempt = &c.Attempt
 	}
 	if c.Difference != nil {
-		comparison.Difference = wire.BodyDifferenceOf(c.Difference, c.Sent, yours)
+		comparison.Difference = view.BodyDifferenceOf(c.Difference, c.Sent, yours)
 	}
 	for _, one := range c.Schemes {
 		comparison.Schemes = append(comparison.Schemes, wire.SchemeVerified(one))
@@ -116,9 +119,9 @@ func comparisonOf(c *service.Comparison, yours []byte) wire.Comparison {
 func (a *API) listEvents(w http.ResponseWriter, r *http.Request, who *service.Caller) (exchange.Answer, error) {
 	sandbox := who.Sandbox
 	tenant := sandbox.Tenant
-	q := wire.EventQuery{Limit: wire.DefaultLimit}
-	if _, wrong := wire.EventParameters.Read(w.Header(), r.URL.RawQuery, tenant, &q); len(wrong) > 0 {
-		return exchange.Answer{}, wire.InvalidParams(wrong)
+	q := decode.EventQuery{Limit: wire.DefaultLimit}
+	if _, wrong := decode.EventParameters.Read(w.Header(), r.URL.RawQuery, tenant, &q); len(wrong) > 0 {
+		return exchange.Answer{}, view.InvalidParams(wrong)
 	}
 	var found []ledger.Event
 	var err error
@@ -133,13 +136,13 @@ func (a *API) listEvents(w http.ResponseWriter, r *http.Request, who *service.Ca
 	rows, newer, older := lists.Page(found, q.Limit, q.After != nil, q.Before != nil)
 	page := wire.EventList{Data: []wire.EventSummary{}, HasMore: older}
 	for i := range rows {
-		page.Data = append(page.Data, wire.EventSummaryOf(&rows[i], sandbox.Faults))
+		page.Data = append(page.Data, view.EventSummaryOf(&rows[i], sandbox.Faults))
 	}
 	if older {
-		page.NextCursor = new(wire.AfterEvent(tenant, rows[len(rows)-1].EventID()))
+		page.NextCursor = new(decode.AfterEvent(tenant, rows[len(rows)-1].EventID()))
 	}
 	if newer {
-		page.PreviousCursor = new(wire.BeforeEvent(tenant, rows[0].EventID()))
+		page.PreviousCursor = new(decode.BeforeEvent(tenant, rows[0].EventID()))
 	}
 	return answered(http.StatusOK, page), nil
 }

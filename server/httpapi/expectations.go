@@ -4,16 +4,17 @@ import (
 	"net/http"
 
 	"github.com/cauri-dev/cauri/server/exchange"
-	"github.com/cauri-dev/cauri/server/httpapi/wire"
+	"github.com/cauri-dev/cauri/server/httpapi/decode"
+	"github.com/cauri-dev/cauri/server/httpapi/view"
 	"github.com/cauri-dev/cauri/server/service"
 )
 
 func (a *API) evaluateExpectations(w http.ResponseWriter, r *http.Request, who *service.Caller) (exchange.Answer, error) {
-	body, err := wire.EvaluateExpectations.Decode(w, r)
+	body, err := decode.EvaluateExpectations.Decode(w, r)
 	if err != nil {
 		return exchange.Answer{}, err
 	}
-	lines, since, err := wire.ExpectedLines(body)
+	lines, since, err := decode.ExpectedLines(body)
 	if err != nil {
 		return exchange.Answer{}, err
 	}
@@ -21,5 +22,5 @@ func (a *API) evaluateExpectations(w http.ResponseWriter, r *http.Request, who *
 	if err != nil {
 		return exchange.Answer{}, err
 	}
-	return answered(http.StatusOK, wire.EvaluationOf(lines, &seen)), nil
+	return answered(http.StatusOK, view.EvaluationOf(lines, &seen)), nil
 }

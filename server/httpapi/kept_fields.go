@@ -9,7 +9,7 @@ import (
 
 	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/httpapi/apidoc"
-	"github.com/cauri-dev/cauri/server/httpapi/wire"
+	"github.com/cauri-dev/cauri/server/httpapi/decode"
 	"github.com/cauri-dev/cauri/server/requests"
 )
 
@@ -63,7 +63,7 @@ var answerFields = sync.OnceValue(func() requests.Fields {
 	all := requests.Fields{
 		"query": true, "transaction": true, "recorded": true, "environments": true, "stores": true, "refundable": true, "limit": true, "allow": true,
 	}
-	for _, schema := range wire.Schemas.Map() {
+	for _, schema := range decode.Schemas.Map() {
 		addFields(all, schema)
 	}
 	for _, route := range keptFields() {

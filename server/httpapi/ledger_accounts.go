@@ -5,15 +5,17 @@ import (
 	"net/http"
 
 	"github.com/cauri-dev/cauri/server/exchange"
+	"github.com/cauri-dev/cauri/server/httpapi/decode"
+	"github.com/cauri-dev/cauri/server/httpapi/view"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/service"
 )
 
 func (a *API) listAccounts(w http.ResponseWriter, r *http.Request, who *service.Caller) (exchange.Answer, error) {
 	tenant := who.Sandbox.Tenant
-	q := wire.LedgerQuery{Limit: wire.DefaultLimit}
-	if _, wrong := wire.LedgerParameters.Read(w.Header(), r.URL.RawQuery, tenant, &q); len(wrong) > 0 {
-		return exchange.Answer{}, wire.InvalidParams(wrong)
+	q := decode.LedgerQuery{Limit: wire.DefaultLimit}
+	if _, wrong := decode.LedgerParameters.Read(w.Header(), r.URL.RawQuery, tenant, &q); len(wrong) > 0 {
+		return exchange.Answer{}, view.InvalidParams(wrong)
 	}
 	if !q.Verify {
 		return a.accounts(r.Context(), tenant, &q)
@@ -33,17 +35,17 @@ func (a *API) listAccounts(w http.ResponseWriter, r *http.Request, who *service.
 }
 
 // accounts returns a page of the accounts.
-func (a *API) accounts(ctx context.Context, tenant int64, q *wire.LedgerQuery) (exchange.Answer, error) {
+func (a *API) accounts(ctx context.Context, tenant int64, q *decode.LedgerQuery) (exchange.Answer, error) {
 	found, balanced, err := a.books.ListAccounts(ctx, tenant, q.Account(), q.Limit+1)
 	if err != nil {
 		return exchange.Answer{}, err
 	}
 	page := wire.LedgerAccountList{Balanced: balanced, Data: []wire.LedgerAccount{}, HasMore: len(found) > q.Limit}
 	for i := range found[:min(len(found), q.Limit)] {
-		page.Data = append(page.Data, wire.LedgerAccountOf(&found[i]))
+		page.Data = append(page.Data, view.LedgerAccountOf(&found[i]))
 	}
 	if page.HasMore {
-		page.NextCursor = new(wire.LedgerCursors.After(tenant, wire.AccountCursor(found[q.Limit-1].Account)))
+		page.NextCursor = new(decode.LedgerCursors.After(tenant, decode.AccountCursor(found[q.Limit-1].Account)))
 	}
 	return answered(http.StatusOK, page), nil
 }

@@ -6,6 +6,8 @@ import (
 	"strconv"
 
 	"github.com/cauri-dev/cauri/server/exchange"
+	"github.com/cauri-dev/cauri/server/httpapi/decode"
+	"github.com/cauri-dev/cauri/server/httpapi/view"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/proof"
 	"github.com/cauri-dev/cauri/server/service"
@@ -14,17 +16,17 @@ import (
 // listEntries answers in JSON or in CSV. In CSV, the header Link has the URL of the next page.
 func (a *API) listEntries(w http.ResponseWriter, r *http.Request, who *service.Caller) (exchange.Answer, error) {
 	tenant := who.Sandbox.Tenant
-	q, err := wire.ParseEntryQuery(w.Header(), r.URL.RawQuery, tenant)
+	q, err := decode.ParseEntryQuery(w.Header(), r.URL.RawQuery, tenant)
 	if err != nil {
 		return exchange.Answer{}, err
 	}
 	account, found, err := a.books.ListEntries(r.Context(), tenant, q.Account, q.After, q.Limit+1)
 	if err != nil {
-		return exchange.Answer{}, orMissing(err, wire.NoSuchAccount(q.Account))
+		return exchange.Answer{}, orMissing(err, view.NoSuchAccount(q.Account))
 	}
 	page := wire.LedgerEntryList{Account: account.String(), Data: []wire.LedgerEntry{}, HasMore: len(found) > q.Limit}
 	for i := range found[:min(len(found), q.Limit)] {
-		page.Data = append(page.Data, wire.LedgerEntryOf(&found[i]))
+		page.Data = append(page.Data, view.LedgerEntryOf(&found[i]))
 	}
 	if page.HasMore {
 		page.NextCursor = new(q.Cursor(tenant, found[q.Limit-1].Number))
@@ -34,7 +36,7 @@ func (a *API) listEntries(w http.ResponseWriter, r *http.Request, who *service.C
 	}
 	answer := answered(http.StatusOK, page)
 	answer.Header = http.Header{"Vary": {"Accept"}}
-	if !wire.PrefersCSV(r.Header) {
+	if !decode.PrefersCSV(r.Header) {
 		return answer, nil
 	}
 	answer.Body = csvBody(proof.EntriesCSV(account, found[:min(len(found), q.Limit)], true))

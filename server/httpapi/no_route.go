@@ -9,7 +9,7 @@ import (
 
 	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/httpapi/apidoc"
-	"github.com/cauri-dev/cauri/server/httpapi/wire"
+	"github.com/cauri-dev/cauri/server/httpapi/view"
 )
 
 // notFound answers a path without a route. If the path is the root of the service or of a sandbox, it redirects
@@ -23,12 +23,12 @@ func (a *API) notFound(routes chi.Routes) exchange.OpenHandler {
 		}
 		if path := plainPath(r.URL.Path); path != r.URL.Path && allowed(routes, path) != "" {
 			right := url.URL{Path: path}
-			e := wire.NotFound("There is nothing at this path: it has a slash too many. Send the request to " +
+			e := view.NotFound("There is nothing at this path: it has a slash too many. Send the request to " +
 				right.EscapedPath() + ", and write the base URL without a slash at its end.")
 			e.Detail = map[string]any{"path": right.EscapedPath()}
 			return exchange.Answer{}, e
 		}
-		return exchange.Answer{}, wire.NotFound("There is nothing at this path. The API is under /v1, an operator's own API under " +
+		return exchange.Answer{}, view.NotFound("There is nothing at this path. The API is under /v1, an operator's own API under " +
 			"/operators/{operator}: GET /docs describes it to people, GET /v1/openapi.json to programs, and GET /v1/meta says what this service has.")
 	}
 }
@@ -38,7 +38,7 @@ func (a *API) methodNotAllowed(routes chi.Routes) exchange.OpenHandler {
 		a.exchange.NoteCaller(r)
 		allow := allowed(routes, r.URL.Path)
 		w.Header().Set("Allow", allow)
-		return exchange.Answer{}, wire.MethodNotAllowed(r.Method, allow)
+		return exchange.Answer{}, view.MethodNotAllowed(r.Method, allow)
 	}
 }
 

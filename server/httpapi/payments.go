@@ -6,6 +6,8 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"github.com/cauri-dev/cauri/server/exchange"
+	"github.com/cauri-dev/cauri/server/httpapi/decode"
+	"github.com/cauri-dev/cauri/server/httpapi/view"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/ledger/lists"
 	"github.com/cauri-dev/cauri/server/payments"
@@ -13,14 +15,14 @@ import (
 )
 
 func (a *API) createPayment(w http.ResponseWriter, r *http.Request, who *service.Caller) (exchange.Answer, error) {
-	body, err := wire.CreatePayment.Decode(w, r)
+	body, err := decode.CreatePayment.Decode(w, r)
 	if err != nil {
 		return exchange.Answer{}, err
 	}
-	fingerprint := func(string) []byte { return wire.CreatePayment.Hash(payments.Collection, "", body) }
+	fingerprint := func(string) []byte { return decode.CreatePayment.Hash(payments.Collection, "", body) }
 	recorded, err := a.service.Collect(r.Context(), who, service.Ask{Order: body.Order(), Fingerprint: fingerprint})
 	if err != nil {
-		return exchange.Answer{}, conflict(err, wire.CreatePayment, payments.Collection, "", body)
+		return exchange.Answer{}, conflict(err, decode.CreatePayment, payments.Collection, "", body)
 	}
 	return created(r, who, recorded), nil
 }
@@ -28,7 +30,7 @@ func (a *API) createPayment(w http.ResponseWriter, r *http.Request, who *service
 // created returns the answer with a recorded transaction, and when it is due. The answer to a repeated request is due
 // at once.
 func created(r *http.Request, who *service.Caller, recorded service.Recorded) exchange.Answer {
-	payment := wire.PaymentOf(recorded.Transaction, who.Sandbox.Faults)
+	payment := view.PaymentOf(recorded.Transaction, who.Sandbox.Faults)
 	if recorded.Replayed {
 		return replayed(payment)
 	}
@@ -48,19 +50,19 @@ func replayed(body any) exchange.Answer {
 func (a *API) getPayment(_ http.ResponseWriter, r *http.Request, who *service.Caller) (exchange.Answer, error) {
 	id, err := payments.ParseID(chi.URLParam(r, "id"))
 	if err != nil {
-		return exchange.Answer{}, wire.NoSuchTransaction()
+		return exchange.Answer{}, view.NoSuchTransaction()
 	}
 	t, err := a.ledger.GetTransactionBatched(r.Context(), who.Sandbox, id)
 	if err != nil {
-		return exchange.Answer{}, orMissing(err, wire.NoSuchTransaction())
+		return exchange.Answer{}, orMissing(err, view.NoSuchTransaction())
 	}
-	return answered(http.StatusOK, wire.PaymentOf(t, who.Sandbox.Faults)), nil
+	return answered(http.StatusOK, view.PaymentOf(t, who.Sandbox.Faults)), nil
 }
 
 func (a *API) listPayments(w http.ResponseWriter, r *http.Request, who *service.Caller) (exchange.Answer, error) {
 	sandbox := who.Sandbox
 	tenant := sandbox.Tenant
-	q, err := wire.ParsePaymentQuery(w.Header(), r.URL.RawQuery, tenant)
+	q, err := decode.ParsePaymentQuery(w.Header(), r.URL.RawQuery, tenant)
 	if err != nil {
 		return exchange.Answer{}, err
 	}
@@ -76,13 +78,13 @@ func (a *API) listPayments(w http.ResponseWriter, r *http.Request, who *service.
 	rows, newer, older := lists.Page(found, q.Limit, q.After != nil, q.Before != nil)
 	page := wire.PaymentList{Data: []wire.Payment{}, HasMore: older}
 	for _, t := range rows {
-		page.Data = append(page.Data, wire.PaymentOf(t, sandbox.Faults))
+		page.Data = append(page.Data, view.PaymentOf(t, sandbox.Faults))
 	}
 	if older {
-		page.NextCursor = new(wire.PaymentCursors.After(tenant, rows[len(rows)-1].ID))
+		page.NextCursor = new(decode.PaymentCursors.After(tenant, rows[len(rows)-1].ID))
 	}
 	if newer {
-		page.PreviousCursor = new(wire.PaymentCursors.Before(tenant, rows[0].ID))
+		page.PreviousCursor = new(decode.PaymentCursors.Before(tenant, rows[0].ID))
 	}
 	return answered(http.StatusOK, page), nil
 }

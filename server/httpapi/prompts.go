@@ -6,6 +6,8 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"github.com/cauri-dev/cauri/server/exchange"
+	"github.com/cauri-dev/cauri/server/httpapi/decode"
+	"github.com/cauri-dev/cauri/server/httpapi/view"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/service"
@@ -17,29 +19,29 @@ func (a *API) listPrompts(w http.ResponseWriter, r *http.Request, who *service.C
 	if err != nil {
 		return exchange.Answer{}, err
 	}
-	q := wire.PromptQuery{Limit: wire.DefaultLimit}
-	if _, wrong := wire.PromptParameters.Read(w.Header(), r.URL.RawQuery, tenant, &q); len(wrong) > 0 {
-		return exchange.Answer{}, wire.InvalidParams(wrong)
+	q := decode.PromptQuery{Limit: wire.DefaultLimit}
+	if _, wrong := decode.PromptParameters.Read(w.Header(), r.URL.RawQuery, tenant, &q); len(wrong) > 0 {
+		return exchange.Answer{}, view.InvalidParams(wrong)
 	}
 	found, err := a.ledger.ListPrompts(r.Context(), tenant, msisdn, q.After, q.Limit+1)
 	if err != nil {
-		return exchange.Answer{}, orMissing(err, wire.NoSuchTestClient(msisdn))
+		return exchange.Answer{}, orMissing(err, view.NoSuchTestClient(msisdn))
 	}
 	page := wire.PromptList{Data: []wire.Prompt{}, HasMore: len(found) > q.Limit}
 	for i := range found[:min(len(found), q.Limit)] {
-		page.Data = append(page.Data, wire.PromptOf(&found[i]))
+		page.Data = append(page.Data, view.PromptOf(&found[i]))
 	}
 	if page.HasMore {
-		page.NextCursor = new(wire.PromptCursors.After(tenant, found[q.Limit-1].ID))
+		page.NextCursor = new(decode.PromptCursors.After(tenant, found[q.Limit-1].ID))
 	}
 	return answered(http.StatusOK, page), nil
 }
 
 // answerPrompt needs no body and ignores one.
 func (a *API) answerPrompt(_ http.ResponseWriter, r *http.Request, who *service.Caller) (exchange.Answer, error) {
-	given, known := wire.PromptAnswers[chi.URLParam(r, "answer")]
+	given, known := decode.PromptAnswers[chi.URLParam(r, "answer")]
 	if !known {
-		return exchange.Answer{}, wire.NotFound("There is nothing at this path. " +
+		return exchange.Answer{}, view.NotFound("There is nothing at this path. " +
 			"A prompt is answered with approve, cancel or wrong_pin.")
 	}
 	msisdn, err := msisdnOf(r)
@@ -48,13 +50,13 @@ func (a *API) answerPrompt(_ http.ResponseWriter, r *http.Request, who *service.
 	}
 	id, err := payments.ParseID(chi.URLParam(r, "tx"))
 	if err != nil {
-		return exchange.Answer{}, wire.NoSuchPrompt()
+		return exchange.Answer{}, view.NoSuchPrompt()
 	}
 	t, repeated, err := a.service.AnswerPrompt(r.Context(), who, msisdn, id, given)
 	if err != nil {
-		return exchange.Answer{}, orMissing(err, wire.NoSuchPrompt())
+		return exchange.Answer{}, orMissing(err, view.NoSuchPrompt())
 	}
-	payment := wire.PaymentOf(t, who.Sandbox.Faults)
+	payment := view.PaymentOf(t, who.Sandbox.Faults)
 	if repeated {
 		return replayed(payment), nil
 	}
@@ -70,8 +72,8 @@ func (a *API) setManual(on bool) exchange.Handler {
 		}
 		changed, err := a.service.SetManual(r.Context(), who, msisdn, on)
 		if err != nil {
-			return exchange.Answer{}, orMissing(err, wire.NoSuchTestClient(msisdn))
+			return exchange.Answer{}, orMissing(err, view.NoSuchTestClient(msisdn))
 		}
-		return answered(http.StatusOK, wire.TestClientOf(&changed)), nil
+		return answered(http.StatusOK, view.TestClientOf(&changed)), nil
 	}
 }

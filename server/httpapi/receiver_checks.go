@@ -6,6 +6,8 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"github.com/cauri-dev/cauri/server/exchange"
+	"github.com/cauri-dev/cauri/server/httpapi/decode"
+	"github.com/cauri-dev/cauri/server/httpapi/view"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/ledger/receiverchecks"
 	"github.com/cauri-dev/cauri/server/payments"
@@ -15,7 +17,7 @@ import (
 func (a *API) createReceiverCheck(w http.ResponseWriter, r *http.Request, who *service.Caller) (exchange.Answer, error) {
 	var body wire.ReceiverCheckRequest
 	if r.ContentLength != 0 {
-		sent, err := wire.CreateReceiverCheck.Decode(w, r)
+		sent, err := decode.CreateReceiverCheck.Decode(w, r)
 		if err != nil {
 			return exchange.Answer{}, err
 		}
@@ -25,7 +27,7 @@ func (a *API) createReceiverCheck(w http.ResponseWriter, r *http.Request, who *s
 	if body.TxID != "" {
 		id, err := payments.ParseID(body.TxID)
 		if err != nil {
-			return exchange.Answer{}, wire.NoEndedCollection()
+			return exchange.Answer{}, view.NoEndedCollection()
 		}
 		tx = &id
 	}
@@ -37,19 +39,19 @@ func (a *API) createReceiverCheck(w http.ResponseWriter, r *http.Request, who *s
 }
 
 func (a *API) getReceiverCheck(_ http.ResponseWriter, r *http.Request, who *service.Caller) (exchange.Answer, error) {
-	id, err := wire.ParseCheckID(chi.URLParam(r, "check"))
+	id, err := decode.ParseCheckID(chi.URLParam(r, "check"))
 	if err != nil {
-		return exchange.Answer{}, wire.NoSuchCheck()
+		return exchange.Answer{}, view.NoSuchCheck()
 	}
 	check, err := a.service.ReadReceiverCheck(r.Context(), who, id)
 	if err != nil {
-		return exchange.Answer{}, orMissing(err, wire.NoSuchCheck())
+		return exchange.Answer{}, orMissing(err, view.NoSuchCheck())
 	}
 	return checkAnswered(http.StatusOK, check)
 }
 
 func checkAnswered(status int, check *receiverchecks.Check) (exchange.Answer, error) {
-	view, err := wire.ReceiverCheckOf(check)
+	view, err := view.ReceiverCheckOf(check)
 	if err != nil {
 		return exchange.Answer{}, err
 	}

@@ -6,28 +6,29 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"github.com/cauri-dev/cauri/server/exchange"
-	"github.com/cauri-dev/cauri/server/httpapi/wire"
+	"github.com/cauri-dev/cauri/server/httpapi/decode"
+	"github.com/cauri-dev/cauri/server/httpapi/view"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/service"
 )
 
 func (a *API) createRefund(w http.ResponseWriter, r *http.Request, who *service.Caller) (exchange.Answer, error) {
-	body, err := wire.CreateRefund.DecodeOptional(w, r)
+	body, err := decode.CreateRefund.DecodeOptional(w, r)
 	if err != nil {
 		return exchange.Answer{}, err
 	}
 	parent, err := payments.ParseID(chi.URLParam(r, "id"))
 	if err != nil {
-		return exchange.Answer{}, wire.NoSuchTransaction()
+		return exchange.Answer{}, view.NoSuchTransaction()
 	}
 	fingerprint := func(reference string) []byte {
 		sent := *body
 		sent.Reference = reference
-		return wire.CreateRefund.Hash(payments.Refund, parent.String(), &sent)
+		return decode.CreateRefund.Hash(payments.Refund, parent.String(), &sent)
 	}
 	recorded, err := a.service.Refund(r.Context(), who, service.Ask{Order: body.Order(parent), Fingerprint: fingerprint})
 	if err != nil {
-		return exchange.Answer{}, conflict(err, wire.CreateRefund, payments.Refund, parent.String(), body)
+		return exchange.Answer{}, conflict(err, decode.CreateRefund, payments.Refund, parent.String(), body)
 	}
 	return created(r, who, recorded), nil
 }

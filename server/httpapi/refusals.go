@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"github.com/cauri-dev/cauri/server/exchange"
+	"github.com/cauri-dev/cauri/server/httpapi/decode"
+	"github.com/cauri-dev/cauri/server/httpapi/view"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/ledger/clocks"
@@ -19,42 +21,42 @@ import (
 // answers has the answers of /v1 to [service.Refusals] and [exchange.Refusals], except the failures of the database, which
 // have theirs in [failureOf]. Each returns nil for any other error.
 var answers = []func(error) *wire.Error{
-	typed(func(e exchange.ErrRateLimited) *wire.Error { return wire.RateLimited(e.Limit, e.Reset()) }),
-	typed(func(e exchange.ErrMisdirected) *wire.Error { return wire.Misdirected(e.Host) }),
+	typed(func(e exchange.ErrRateLimited) *wire.Error { return view.RateLimited(e.Limit, e.Reset()) }),
+	typed(func(e exchange.ErrMisdirected) *wire.Error { return view.Misdirected(e.Host) }),
 	typed(tooManyStreams),
-	sentinel(service.ErrUnauthorized, wire.Unauthorized),
-	sentinel(service.ErrSuspended, wire.Suspended),
+	sentinel(service.ErrUnauthorized, view.Unauthorized),
+	sentinel(service.ErrSuspended, view.Suspended),
 
-	typed(func(e service.ErrNoStore) *wire.Error { return wire.NoSuchStore(e.Store, e.Stores) }),
-	typed(func(e service.ErrNoEnvironment) *wire.Error { return wire.NoEnvironment(e.Market, e.Enabled) }),
+	typed(func(e service.ErrNoStore) *wire.Error { return view.NoSuchStore(e.Store, e.Stores) }),
+	typed(func(e service.ErrNoEnvironment) *wire.Error { return view.NoEnvironment(e.Market, e.Enabled) }),
 	typed(wrongCurrency),
 	typed(undetectedFields),
-	sentinel(service.ErrNoParent, wire.NoSuchTransaction),
-	typed(wire.NotRefundable),
-	typed(wire.ExceedsRefundable),
+	sentinel(service.ErrNoParent, view.NoSuchTransaction),
+	typed(view.NotRefundable),
+	typed(view.ExceedsRefundable),
 	typed(duplicateReference),
-	typed(wire.QuotaExceeded),
+	typed(view.QuotaExceeded),
 
-	typed(func(e service.ErrDenied) *wire.Error { return wire.Forbidden(e.Permission.Action, e.Permission.Field) }),
-	typed(func(e service.ErrFormerNumber) *wire.Error { return wire.InvalidField("msisdn", e.Length.String()) }),
+	typed(func(e service.ErrDenied) *wire.Error { return view.Forbidden(e.Permission.Action, e.Permission.Field) }),
+	typed(func(e service.ErrFormerNumber) *wire.Error { return view.InvalidField("msisdn", e.Length.String()) }),
 	typed(operatorElsewhere),
-	typed(wire.DuplicateMSISDN),
-	typed(wire.ManagedByResource),
-	typed(wire.TooManyTestClients),
-	typed(wire.PromptClosed),
-	sentinel(ledger.ErrNoEndpoint, wire.NoWebhook),
-	sentinel(ledger.ErrBeingSent, wire.BeingSent),
-	sentinel(receiverchecks.ErrNoEndedCollection, wire.NoEndedCollection),
-	typed(wire.TooManyChecks),
-	typed(wire.ClockBackwards),
-	typed(wire.AdvanceTooFar),
-	typed(wire.ClockEnd),
-	typed(wire.ClockBusy),
-	sentinel(clocks.ErrClockReset, wire.ClockReset),
-	sentinel(observations.ErrTooManyRows, wire.TooManyRows),
-	sentinel(sandboxes.ErrTooManyResets, wire.TooManyResets),
-	sentinel(sandboxes.ErrNoConsoleSession, wire.NoSuchConsoleSession),
-	sentinel(proof.ErrNotVerified, wire.NotVerified),
+	typed(view.DuplicateMSISDN),
+	typed(view.ManagedByResource),
+	typed(view.TooManyTestClients),
+	typed(view.PromptClosed),
+	sentinel(ledger.ErrNoEndpoint, view.NoWebhook),
+	sentinel(ledger.ErrBeingSent, view.BeingSent),
+	sentinel(receiverchecks.ErrNoEndedCollection, view.NoEndedCollection),
+	typed(view.TooManyChecks),
+	typed(view.ClockBackwards),
+	typed(view.AdvanceTooFar),
+	typed(view.ClockEnd),
+	typed(view.ClockBusy),
+	sentinel(clocks.ErrClockReset, view.ClockReset),
+	sentinel(observations.ErrTooManyRows, view.TooManyRows),
+	sentinel(sandboxes.ErrTooManyResets, view.TooManyResets),
+	sentinel(sandboxes.ErrNoConsoleSession, view.NoSuchConsoleSession),
+	sentinel(proof.ErrNotVerified, view.NotVerified),
 }
 
 // sentinel returns the answer to one error.
@@ -83,7 +85,7 @@ func refusalOf(err error) *wire.Error {
 		return known
 	}
 	if fault, ok := errors.AsType[service.ErrFault](err); ok && fault.Fault.Answer().Status != 0 {
-		return wire.Simulated(fault.Fault, fault.Fault.Answer())
+		return view.Simulated(fault.Fault, fault.Fault.Answer())
 	}
 	for _, answer := range answers {
 		if e := answer(err); e != nil {
@@ -103,7 +105,7 @@ func orMissing(err error, answer *wire.Error) error {
 
 // conflict returns the answer to the error that another request has the reference of a body: it names what differs. It
 // returns other errors unchanged.
-func conflict[T any](err error, decoder *wire.Decoder[T], kind payments.Type, parent string, body *T) error {
+func conflict[T any](err error, decoder *decode.Decoder[T], kind payments.Type, parent string, body *T) error {
 	if duplicate, ok := errors.AsType[service.ErrDuplicateReference](err); ok {
 		return decoder.Conflict(duplicate.Taken, kind, parent, body)
 	}
@@ -112,7 +114,7 @@ func conflict[T any](err error, decoder *wire.Decoder[T], kind payments.Type, pa
 
 // duplicateReference returns the answer of [conflict] without what differs.
 func duplicateReference(e service.ErrDuplicateReference) *wire.Error {
-	return wire.DuplicateReference(e.Taken.Transaction, nil)
+	return view.DuplicateReference(e.Taken.Transaction, nil)
 }
 
 func tooManyStreams(e exchange.ErrTooManyStreams) *wire.Error {
@@ -120,21 +122,21 @@ func tooManyStreams(e exchange.ErrTooManyStreams) *wire.Error {
 	if e.Process {
 		of = "This process of the API"
 	}
-	return wire.TooManyStreams(of, e.Streams)
+	return view.TooManyStreams(of, e.Streams)
 }
 
 func wrongCurrency(e service.ErrWrongCurrency) *wire.Error {
-	return wire.InvalidField("currency", fmt.Sprintf("must be %s, the currency of %s", e.Currency, e.Country))
+	return view.InvalidField("currency", fmt.Sprintf("must be %s, the currency of %s", e.Currency, e.Country))
 }
 
 func operatorElsewhere(e service.ErrOperatorElsewhere) *wire.Error {
 	const format = "must be %s, where alone %s is available: send %[1]s, or another operator"
-	return wire.InvalidField("country", fmt.Sprintf(format, e.Only, e.Operator))
+	return view.InvalidField("country", fmt.Sprintf(format, e.Only, e.Operator))
 }
 
 func undetectedFields(e service.ErrUndetected) *wire.Error {
 	if e.Length != nil {
-		return wire.InvalidField("msisdn", e.Length.String())
+		return view.InvalidField("msisdn", e.Length.String())
 	}
 	wrong := wire.FieldErrors{}
 	if e.Operator {
@@ -143,5 +145,5 @@ func undetectedFields(e service.ErrUndetected) *wire.Error {
 	if e.Country {
 		wrong["country"] = []string{"cannot be detected from the msisdn: send one of " + payments.List(payments.Countries)}
 	}
-	return wire.InvalidBody(wrong)
+	return view.InvalidBody(wrong)
 }

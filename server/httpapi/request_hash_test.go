@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/cauri-dev/cauri/server/exchange"
+	"github.com/cauri-dev/cauri/server/httpapi/decode"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/payments"
 )
@@ -28,25 +29,25 @@ const hashesFile = "testdata/request_hashes.json"
 // hashHandlers answer a request with the hash that the idempotency check stores, or with the error body.
 var hashHandlers = map[string]func(w http.ResponseWriter, r *http.Request) ([]byte, error){
 	"/v1/payments": func(w http.ResponseWriter, r *http.Request) ([]byte, error) {
-		body, err := wire.CreatePayment.Decode(w, r)
+		body, err := decode.CreatePayment.Decode(w, r)
 		if err != nil {
 			return nil, err
 		}
-		return wire.CreatePayment.Hash(payments.Collection, "", body), nil
+		return decode.CreatePayment.Hash(payments.Collection, "", body), nil
 	},
 	"/v1/payments/{id}/refund": func(w http.ResponseWriter, r *http.Request) ([]byte, error) {
-		body, err := wire.CreateRefund.DecodeOptional(w, r)
+		body, err := decode.CreateRefund.DecodeOptional(w, r)
 		if err != nil {
 			return nil, err
 		}
-		return wire.CreateRefund.Hash(payments.Refund, chi.URLParam(r, "id"), body), nil
+		return decode.CreateRefund.Hash(payments.Refund, chi.URLParam(r, "id"), body), nil
 	},
 	"/v1/disbursements": func(w http.ResponseWriter, r *http.Request) ([]byte, error) {
-		body, err := wire.CreateDisbursement.Decode(w, r)
+		body, err := decode.CreateDisbursement.Decode(w, r)
 		if err != nil {
 			return nil, err
 		}
-		return wire.CreateDisbursement.Hash(payments.Disbursement, "", body), nil
+		return decode.CreateDisbursement.Hash(payments.Disbursement, "", body), nil
 	},
 }
 

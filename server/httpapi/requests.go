@@ -4,6 +4,8 @@ import (
 	"net/http"
 
 	"github.com/cauri-dev/cauri/server/exchange"
+	"github.com/cauri-dev/cauri/server/httpapi/decode"
+	"github.com/cauri-dev/cauri/server/httpapi/view"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/ledger/lists"
 	"github.com/cauri-dev/cauri/server/requests"
@@ -13,9 +15,9 @@ import (
 // listRequests lists logged requests. With all=true, it also makes the sandbox log all requests for a while.
 func (a *API) listRequests(w http.ResponseWriter, r *http.Request, who *service.Caller) (exchange.Answer, error) {
 	sandbox := who.Sandbox
-	q := wire.RequestQuery{Limit: wire.DefaultLimit}
-	if _, wrong := wire.RequestParameters.Read(w.Header(), r.URL.RawQuery, sandbox.Tenant, &q); len(wrong) > 0 {
-		return exchange.Answer{}, wire.InvalidParams(wrong)
+	q := decode.RequestQuery{Limit: wire.DefaultLimit}
+	if _, wrong := decode.RequestParameters.Read(w.Header(), r.URL.RawQuery, sandbox.Tenant, &q); len(wrong) > 0 {
+		return exchange.Answer{}, view.InvalidParams(wrong)
 	}
 	if q.Filter.Succeeded {
 		if err := a.service.LogAllRequests(r.Context(), who); err != nil {
@@ -35,13 +37,13 @@ func (a *API) listRequests(w http.ResponseWriter, r *http.Request, who *service.
 	rows, newer, older := lists.Page(found, q.Limit, q.After != nil, q.Before != nil)
 	page := wire.RequestList{Data: []wire.LoggedRequest{}, HasMore: older}
 	for i := range rows {
-		page.Data = append(page.Data, wire.LoggedRequestOf(&rows[i], sandbox.Faults))
+		page.Data = append(page.Data, view.LoggedRequestOf(&rows[i], sandbox.Faults))
 	}
 	if older {
-		page.NextCursor = new(wire.RequestCursors.After(sandbox.Tenant, rows[len(rows)-1].ID))
+		page.NextCursor = new(decode.RequestCursors.After(sandbox.Tenant, rows[len(rows)-1].ID))
 	}
 	if newer {
-		page.PreviousCursor = new(wire.RequestCursors.Before(sandbox.Tenant, rows[0].ID))
+		page.PreviousCursor = new(decode.RequestCursors.Before(sandbox.Tenant, rows[0].ID))
 	}
 	return answered(http.StatusOK, page), nil
 }

@@ -97,7 +97,7 @@ func TestNoLibraryWritesAnEventAsItWasSent(t *testing.T) {
 			t.Logf("%d bodies, each in %d forms", len(bodies), forms)
 			for i, line := range lines {
 				form, text, _ := strings.Cut(line, " ")
-				isRewritten(t, bodies[i/forms], decode(t, form), decode(t, text))
+				isRewritten(t, bodies[i/forms], decoded(t, form), decoded(t, text))
 			}
 		})
 	}
@@ -108,7 +108,7 @@ func isFile(path string) bool {
 	return filepath.IsAbs(path) && err == nil
 }
 
-func decode(t *testing.T, text string) []byte {
+func decoded(t *testing.T, text string) []byte {
 	t.Helper()
 	decoded, err := base64.StdEncoding.DecodeString(text)
 	if err != nil {

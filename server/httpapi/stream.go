@@ -4,15 +4,16 @@ import (
 	"net/http"
 
 	"github.com/cauri-dev/cauri/server/exchange"
-	"github.com/cauri-dev/cauri/server/httpapi/wire"
+	"github.com/cauri-dev/cauri/server/httpapi/decode"
+	"github.com/cauri-dev/cauri/server/httpapi/view"
 	"github.com/cauri-dev/cauri/server/service"
 )
 
 // openStream opens a stream of the sandbox's changes. Package streams documents its guarantees.
 func (a *API) openStream(w http.ResponseWriter, r *http.Request, who *service.Caller) (exchange.Answer, error) {
-	q, wrong := wire.ReadStreamQuery(w.Header(), r, who.Sandbox.Tenant)
+	q, wrong := decode.ReadStreamQuery(w.Header(), r, who.Sandbox.Tenant)
 	if len(wrong) > 0 {
-		return exchange.Answer{}, wire.InvalidParams(wrong)
+		return exchange.Answer{}, view.InvalidParams(wrong)
 	}
 	return a.streams.Open(r.Context(), who, exchange.StreamOptions{Types: q.Types, After: q.After})
 }

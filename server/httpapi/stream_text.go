@@ -3,6 +3,7 @@ package httpapi
 import (
 	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/faults"
+	"github.com/cauri-dev/cauri/server/httpapi/view"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/sandboxes"
@@ -21,8 +22,8 @@ func (t streamText) Change(tenant int64, c *ledger.Change) (streams.Entry, error
 	if sandbox, known := t.directory.ByTenant(tenant); known {
 		mode, declared = string(sandbox.ClockMode), sandbox.Faults
 	}
-	changed := wire.StreamEntryOf(c, mode, declared)
-	text, err := wire.AppendStreamEntry(nil, &changed, &c.Resume)
+	changed := view.StreamEntryOf(c, mode, declared)
+	text, err := view.AppendStreamEntry(nil, &changed, &c.Resume)
 	entry := streams.Entry{At: c.At, Type: changed.Type, Text: text}
 	switch {
 	case c.Transaction != nil:
@@ -35,16 +36,16 @@ func (t streamText) Change(tenant int64, c *ledger.Change) (streams.Entry, error
 
 // Ready returns the first entry of a stream. The parameter at is its position.
 func (streamText) Ready(at ledger.Position) streams.Entry {
-	text, _ := wire.AppendStreamEntry(nil, &wire.StreamEntry{Type: wire.StreamReady}, &at) // encoding plain data does not fail
+	text, _ := view.AppendStreamEntry(nil, &wire.StreamEntry{Type: wire.StreamReady}, &at) // encoding plain data does not fail
 	return streams.Entry{At: at, Type: wire.StreamReady, Ready: true, Text: text}
 }
 
 // Reset appends the entry `reset`, which tells the client to read everything again.
 func (streamText) Reset(text []byte) ([]byte, error) {
-	return wire.AppendStreamEntry(text, &wire.StreamEntry{Type: wire.StreamReset}, nil)
+	return view.AppendStreamEntry(text, &wire.StreamEntry{Type: wire.StreamReset}, nil)
 }
 
 // Position appends a line with the id from which a client can resume.
 func (streamText) Position(text []byte, at ledger.Position) []byte {
-	return wire.AppendStreamID(text, at)
+	return view.AppendStreamID(text, at)
 }

@@ -6,6 +6,8 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"github.com/cauri-dev/cauri/server/exchange"
+	"github.com/cauri-dev/cauri/server/httpapi/decode"
+	"github.com/cauri-dev/cauri/server/httpapi/view"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/payments"
@@ -15,20 +17,20 @@ import (
 
 func (a *API) listTestClients(w http.ResponseWriter, r *http.Request, who *service.Caller) (exchange.Answer, error) {
 	tenant := who.Sandbox.Tenant
-	q := wire.TestClientQuery{Limit: wire.DefaultLimit}
-	if _, wrong := wire.TestClientParameters.Read(w.Header(), r.URL.RawQuery, tenant, &q); len(wrong) > 0 {
-		return exchange.Answer{}, wire.InvalidParams(wrong)
+	q := decode.TestClientQuery{Limit: wire.DefaultLimit}
+	if _, wrong := decode.TestClientParameters.Read(w.Header(), r.URL.RawQuery, tenant, &q); len(wrong) > 0 {
+		return exchange.Answer{}, view.InvalidParams(wrong)
 	}
-	found, err := a.ledger.ListTestClients(r.Context(), tenant, q.Filter, wire.MSISDNAt(q.After), q.Limit+1)
+	found, err := a.ledger.ListTestClients(r.Context(), tenant, q.Filter, decode.MSISDNAt(q.After), q.Limit+1)
 	if err != nil {
 		return exchange.Answer{}, err
 	}
 	page := wire.TestClientList{Data: []wire.TestClient{}, HasMore: len(found) > q.Limit}
 	for i := range found[:min(len(found), q.Limit)] {
-		page.Data = append(page.Data, wire.TestClientOf(&found[i]))
+		page.Data = append(page.Data, view.TestClientOf(&found[i]))
 	}
 	if page.HasMore {
-		page.NextCursor = new(wire.TestClientCursors.After(tenant, wire.NumberCursor(found[q.Limit-1].MSISDN)))
+		page.NextCursor = new(decode.TestClientCursors.After(tenant, decode.NumberCursor(found[q.Limit-1].MSISDN)))
 	}
 	return answered(http.StatusOK, page), nil
 }
@@ -40,9 +42,9 @@ func (a *API) getTestClient(_ http.ResponseWriter, r *http.Request, who *service
 	}
 	client, err := a.ledger.FindTestClient(r.Context(), who.Sandbox.Tenant, msisdn)
 	if err != nil {
-		return exchange.Answer{}, orMissing(err, wire.NoSuchTestClient(msisdn))
+		return exchange.Answer{}, orMissing(err, view.NoSuchTestClient(msisdn))
 	}
-	return answered(http.StatusOK, wire.TestClientOf(client)), nil
+	return answered(http.StatusOK, view.TestClientOf(client)), nil
 }
 
 // msisdnOf returns the number in a request's path. The plus sign may be + or %2B. Its error has the type [*wire.Error].
@@ -50,21 +52,21 @@ func msisdnOf(r *http.Request) (string, error) {
 	msisdn := chi.URLParam(r, "msisdn")
 	if !payments.ValidMSISDN(msisdn) {
 		const wrong = "must be an E.164 number with its leading +, which may be written as %2B"
-		return "", wire.InvalidParams(wire.FieldErrors{"msisdn": {wrong}})
+		return "", view.InvalidParams(wire.FieldErrors{"msisdn": {wrong}})
 	}
 	return msisdn, nil
 }
 
 func (a *API) createTestClient(w http.ResponseWriter, r *http.Request, who *service.Caller) (exchange.Answer, error) {
-	body, err := wire.CreateTestClient.Decode(w, r)
+	body, err := decode.CreateTestClient.Decode(w, r)
 	if err != nil {
 		return exchange.Answer{}, err
 	}
-	added, err := a.service.AddTestClient(r.Context(), who, wire.NewTestClient(body))
+	added, err := a.service.AddTestClient(r.Context(), who, decode.NewTestClient(body))
 	if err != nil {
 		return exchange.Answer{}, err
 	}
-	answer := answered(http.StatusCreated, wire.TestClientOf(&added))
+	answer := answered(http.StatusCreated, view.TestClientOf(&added))
 	answer.Header = http.Header{"Location": {exchange.PathTo(r, "/v1/test_clients/"+added.MSISDN)}}
 	return answer, nil
 }
@@ -74,15 +76,15 @@ func (a *API) patchTestClient(w http.ResponseWriter, r *http.Request, who *servi
 	if err != nil {
 		return exchange.Answer{}, err
 	}
-	patch, err := wire.PatchTestClient.Decode(w, r)
+	patch, err := decode.PatchTestClient.Decode(w, r)
 	if err != nil {
 		return exchange.Answer{}, err
 	}
-	changed, err := a.service.ChangeTestClient(r.Context(), who, msisdn, func(c *ledger.TestClient) error { return wire.ApplyPatch(patch, c) })
+	changed, err := a.service.ChangeTestClient(r.Context(), who, msisdn, func(c *ledger.TestClient) error { return decode.ApplyPatch(patch, c) })
 	if err != nil {
-		return exchange.Answer{}, orMissing(err, wire.NoSuchTestClient(msisdn))
+		return exchange.Answer{}, orMissing(err, view.NoSuchTestClient(msisdn))
 	}
-	return answered(http.StatusOK, wire.TestClientOf(&changed)), nil
+	return answered(http.StatusOK, view.TestClientOf(&changed)), nil
 }
 
 // deleteTestClient needs no body and ignores one.
@@ -92,7 +94,7 @@ func (a *API) deleteTestClient(_ http.ResponseWriter, r *http.Request, who *serv
 		return exchange.Answer{}, err
 	}
 	if err := a.service.RemoveTestClient(r.Context(), who, msisdn); err != nil {
-		return exchange.Answer{}, orMissing(err, wire.NoSuchTestClient(msisdn))
+		return exchange.Answer{}, orMissing(err, view.NoSuchTestClient(msisdn))
 	}
 	return exchange.Answer{Status: http.StatusNoContent}, nil
 }
@@ -104,7 +106,7 @@ func (a *API) getOneTimeCode(_ http.ResponseWriter, r *http.Request, who *servic
 	}
 	code, err := a.service.OneTimeCode(r.Context(), who.Sandbox, msisdn, sandboxes.Market{})
 	if err != nil {
-		return exchange.Answer{}, orMissing(err, wire.NoSuchTestClient(msisdn))
+		return exchange.Answer{}, orMissing(err, view.NoSuchTestClient(msisdn))
 	}
 	return answered(http.StatusOK, wire.OneTimeCode{MSISDN: msisdn, OTP: code}), nil
 }

@@ -4,7 +4,7 @@ import (
 	"net/http"
 
 	"github.com/cauri-dev/cauri/server/exchange"
-	"github.com/cauri-dev/cauri/server/httpapi/wire"
+	"github.com/cauri-dev/cauri/server/httpapi/view"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/service"
 )
@@ -23,7 +23,7 @@ func (a *API) getWebhook(_ http.ResponseWriter, r *http.Request, who *service.Ca
 		return exchange.Answer{}, err
 	}
 	pageOf := func(event string) string { return a.eventPage(r, who.Sandbox, event) }
-	return answered(http.StatusOK, wire.WebhookOf(webhook, callbacks, who.Sandbox.Faults, pageOf)), nil
+	return answered(http.StatusOK, view.WebhookOf(webhook, callbacks, who.Sandbox.Faults, pageOf)), nil
 }
 
 // eventPage returns the address of an event's page in the console; empty: there is no console.

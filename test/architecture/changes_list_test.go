@@ -12,16 +12,20 @@ var changes = []change{
 		},
 		{
 			[]edit{
-				{"server/httpapi/refusals.go", "\ttyped(wire.QuotaExceeded),\n", "\ttyped(func(e service.ErrBelowMinimum) *wire.Error { return wire.BelowMinimum(e.Minimum) }),\n"},
-				{"server/httpapi/wire/refusals.go", "// NoSuchStore is 404", "// BelowMinimum is 422 for an amount that is too small.\nfunc BelowMinimum(minimum int64) *Error {\n" +
-					"\treturn &Error{Status: http.StatusUnprocessableEntity, Code: \"below_minimum\", Message: \"Send more.\", " +
+				{"server/httpapi/refusals.go", "\ttyped(view.QuotaExceeded),\n", "\ttyped(func(e service.ErrBelowMinimum) *wire.Error { return view.BelowMinimum(e.Minimum) }),\n"},
+				{"server/httpapi/view/refusals.go", "// NoSuchStore is 404", "// BelowMinimum is 422 for an amount that is too small.\nfunc BelowMinimum(minimum int64) *wire.Error {\n" +
+					"\treturn &wire.Error{Status: http.StatusUnprocessableEntity, Code: \"below_minimum\", Message: \"Send more.\", " +
 					"Detail: map[string]any{\"minimum\": minimum}}\n}\n\n"},
 			},
 			[]string{"-run=TestEachRefusalIsAnsweredAndDescribed", "./server/httpapi"}, "add its answer to answers",
 		},
 		{
-			[]edit{{"server/httpapi/apidoc/errors.go", "\t{\n\t\t\"The sandbox has used its monthly", "\t{\n\t\t\"The amount is below `detail.minimum`.\",\n\t\t\"Send more.\",\n\t\twire.BelowMinimum(100),\n\t},\n"}},
+			[]edit{{"server/httpapi/apidoc/errors.go", "\t{\n\t\t\"The sandbox has used its monthly", "\t{\n\t\t\"The amount is below `detail.minimum`.\",\n\t\tview.BelowMinimum(100),\n\t},\n"}},
 			[]string{"-run=TestEachRefusalIsAnsweredAndDescribed", "./server/httpapi"}, "apidoc.ErrorCases does not describe 422 below_minimum",
+		},
+		{
+			[]edit{{"server/exchange/instead.go", "\t\"quota_exceeded\":", "\t\"below_minimum\": \"Send more.\",\n"}},
+			[]string{"-run=TestGuideHasTheErrors", "./server/httpapi"}, "below_minimum does not say",
 		},
 		{
 			[]edit{{"server/httpapi/apidoc/payouts.go", "\"not_found\", \"env_not_found\", \"duplicate_reference\"", "\"below_minimum\", "}},

@@ -62,8 +62,10 @@ var rules = []rule{
 	{of: []string{"server", "api"}, except: doubles, never: append([]string{"controllers", "cmd"}, kubernetes...), but: readers,
 		why: "only controllers and commands know Kubernetes"},
 	{of: []string{"api"}, never: []string{"server"}, why: "who uses the resources needs nothing of the server"},
-	{of: []string{"cmd/cauri/cli", "cmd/cauri/sandboxapi"}, never: append(stores, above...), but: []string{"server/httpapi/wire"},
-		why: "the command line is a client of the API"},
+	{of: []string{"server/httpapi/wire"}, never: []string{"server", "github.com", "golang.org"}, but: []string{"server/payments"},
+		why: "the types of the API are for its clients too"},
+	{of: []string{"cmd/cauri/cli", "cmd/cauri/sandboxapi"}, never: append(stores, above...),
+		but: []string{"server/httpapi/wire", "server/httpapi/view/offline"}, why: "the command line is a client of the API"},
 	{of: []string{"api", "controllers", "server", "cmd"}, except: doubles, never: append([]string{"test", "hack", "testing"}, doubles...),
 		why: "a program serves nothing that is for tests"},
 	{of: []string{"test/load/baseline"}, never: []string{"api", "controllers", "server", "cmd"},
@@ -106,6 +108,19 @@ func TestImportsPointOneWay(t *testing.T) {
 	}
 }
 
+// What links the driver of Postgres is no client of the API.
+func TestClientsOfTheAPILinkNoDatabase(t *testing.T) {
+	for _, client := range []string{"cmd/cauri/sandboxapi", "server/httpapi/wire", "server/httpapi/view/offline", "server/grade"} {
+		for _, line := range goList(t, "{{join .Deps \" \"}}", "./"+client) {
+			for path := range strings.FieldsSeq(line) {
+				if within(path, "github.com/jackc/pgx") {
+					t.Errorf("%s links %s", client, path)
+				}
+			}
+		}
+	}
+}
+
 // A rule that names a folder that is not there any more forbids nothing.
 func TestRulesOfImportsNamePackages(t *testing.T) {
 	packages := goList(t, "{{.ImportPath}}")
@@ -141,6 +156,9 @@ func TestWrongImportsAreNamed(t *testing.T) {
 		{"server/httpapi", "sigs.k8s.io/controller-runtime/pkg/client"},
 		{"api/v1alpha1", "server/payments"},
 		{"cmd/cauri/cli", "server/ledger"},
+		{"cmd/cauri/cli", "server/httpapi/view"},
+		{"server/httpapi/wire", "server/ledger"},
+		{"server/httpapi/wire", "github.com/danielgtaylor/huma/v2"},
 		{"server/httpapi", "server/ledgertest"},
 		{"cmd/cauri", "test/system"},
 		{"test/load/baseline", "server/payments"},
@@ -157,9 +175,13 @@ func isOneOf(name string, folders []string) bool {
 
 func within(name, folder string) bool { return name == folder || strings.HasPrefix(name, folder+"/") }
 
-func goList(t *testing.T, format string) []string {
+// goList returns a line for each package; without packages, for all of them.
+func goList(t *testing.T, format string, packages ...string) []string {
 	t.Helper()
-	command := exec.CommandContext(t.Context(), "go", "list", "-f", format, "./...")
+	if len(packages) == 0 {
+		packages = []string{"./..."}
+	}
+	command := exec.CommandContext(t.Context(), "go", append([]string{"list", "-f", format}, packages...)...)
 	command.Dir = "../.."
 	out, err := command.Output()
 	if err != nil {

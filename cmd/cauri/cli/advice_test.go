@@ -12,6 +12,7 @@ import (
 	"github.com/cauri-dev/cauri/cmd/cauri/kube"
 	"github.com/cauri-dev/cauri/server/advice"
 	"github.com/cauri-dev/cauri/server/faults"
+	"github.com/cauri-dev/cauri/server/httpapi/view/offline"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/webhooks"
 )
@@ -40,7 +41,7 @@ func TestAdviceIsToldWithTheUsersCommands(t *testing.T) {
 	t.Parallel()
 	s := &sandbox{target: &target{envFile: "other"}}
 	found := advice.OfAttempt(advice.Attempt{Failure: "the receiver answered 401", Host: "shop", Event: "evt_1"})
-	got := string(s.adviceText(wire.AdviceOf(found, "https://cauri.example/console/webhooks/evt_1")))
+	got := string(s.adviceText(offline.AdviceOf(found, "https://cauri.example/console/webhooks/evt_1")))
 	for _, want := range []string{
 		"Your receiver answers 401. It does not accept the signature.", "has\" cauri verify request.txt\n", "cauri listen --env-file=other --print-secret",
 		"cauri resend --env-file=other evt_1", "In the console:\n  https://cauri.example/console/webhooks/evt_1",
@@ -86,7 +87,7 @@ func TestFaultsAreNamedWhereverTheyActed(t *testing.T) {
 		"the hint of status":  {fmt.Sprint(withFaults.next(s)), "it has the faults twice: sent 2 times; late: sent 10 min late"},
 		"of the last attempt": {fmt.Sprint(byList.next(s)), "it has the fault twice: sent 2 times"},
 		"an attempt was lost": {fmt.Sprint(onlyLost.next(s)), "it has the fault lost: not sent"},
-		"the hint of events": {string(s.adviceText(wire.AdviceOf(advice.OfFaults([]string{"lost: not sent"}, "evt_1"), ""))),
+		"the hint of events": {string(s.adviceText(offline.AdviceOf(advice.OfFaults([]string{"lost: not sent"}, "evt_1"), ""))),
 			"acted on the last attempt: lost: not sent. The receiver need not be wrong"},
 		"the status, once":  {printed.String(), "twice: sent 2 times; acted once\n"},
 		"the status, twice": {printed.String(), "late; acted 2 times\n"},
@@ -130,10 +131,10 @@ func TestStatusTellsWhoIsNotWell(t *testing.T) {
 	down := webhooks.EndpointHealth{Unacknowledged: 3, LastFailure: "connection refused", Newest: &webhooks.UnacknowledgedEvent{Failure: "connection refused"}}
 	again := down
 	again.Acknowledged = true
-	failing := wire.Webhook{State: "failing", Unacknowledged: 3, Advice: wire.AdviceOf(advice.OfReceiver(&down, "http://shop:3000/"), "")}
-	recovered := wire.Webhook{State: "failing", Unacknowledged: 3, Advice: wire.AdviceOf(advice.OfReceiver(&again, "http://shop:3000/"), "")}
+	failing := wire.Webhook{State: "failing", Unacknowledged: 3, Advice: offline.AdviceOf(advice.OfReceiver(&down, "http://shop:3000/"), "")}
+	recovered := wire.Webhook{State: "failing", Unacknowledged: 3, Advice: offline.AdviceOf(advice.OfReceiver(&again, "http://shop:3000/"), "")}
 	callbacks := wire.Webhook{State: "healthy", Acknowledged: true, Callbacks: []wire.FailingCallbacks{{
-		Operator: "mtn", Unacknowledged: 2, EventID: "evt_1", Advice: *wire.AdviceOf(advice.OfAttempt(advice.Attempt{Failure: "the receiver answered 500"}), ""),
+		Operator: "mtn", Unacknowledged: 2, EventID: "evt_1", Advice: *offline.AdviceOf(advice.OfAttempt(advice.Attempt{Failure: "the receiver answered 500"}), ""),
 	}}}
 	for name, c := range map[string]struct {
 		webhook *wire.Webhook

@@ -14,6 +14,7 @@ import (
 	"github.com/cauri-dev/cauri/cmd/cauri/sandboxapi"
 	"github.com/cauri-dev/cauri/server/egress"
 	"github.com/cauri-dev/cauri/server/grade"
+	"github.com/cauri-dev/cauri/server/httpapi/view/offline"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/webhooks"
@@ -122,7 +123,7 @@ func runGrade(ctx context.Context, o grade.Options) (*wire.ReceiverCheck, error)
 		State: "finished", RequestedAt: payments.FormatTime(card.StartedAt), StartedAt: new(payments.FormatTime(card.StartedAt)),
 		FinishedAt: new(payments.FormatTime(card.FinishedAt)), Lines: []wire.ReceiverLineView{},
 	}
-	wire.SetCard(check, card)
+	offline.SetCard(check, card)
 	return check, nil
 }
 

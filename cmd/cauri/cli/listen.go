@@ -19,6 +19,7 @@ import (
 	"github.com/cauri-dev/cauri/cmd/cauri/sandboxapi"
 	"github.com/cauri-dev/cauri/server/advice"
 	"github.com/cauri-dev/cauri/server/egress"
+	"github.com/cauri-dev/cauri/server/httpapi/view/offline"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/webhooks"
@@ -260,7 +261,7 @@ func (f *forwarder) advise(s *sandbox, failure error, say func(format string, ar
 		return
 	}
 	f.advised = a.Code
-	for line := range strings.Lines(string(s.adviceText(wire.AdviceOf(a, "")))) {
+	for line := range strings.Lines(string(s.adviceText(offline.AdviceOf(a, "")))) {
 		say("%s", strings.TrimRight(line, "\n"))
 	}
 }

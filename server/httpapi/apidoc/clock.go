@@ -4,7 +4,8 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/cauri-dev/cauri/server/httpapi/wire"
+	"github.com/cauri-dev/cauri/server/httpapi/decode"
+	"github.com/cauri-dev/cauri/server/httpapi/view"
 	"github.com/cauri-dev/cauri/server/ledger/clocks"
 )
 
@@ -14,7 +15,7 @@ var GetClock = Operation{
 	answers:     []described{{http.StatusOK, "The clock.", clockSchema, nil}},
 	Examples: []Example{{
 		name: "clock", Summary: "A sandbox whose clock was never advanced", Status: http.StatusOK,
-		Answer: wire.ClockOf("Real", &clocks.Clock{Now: exampleTime}),
+		Answer: view.ClockOf("Real", &clocks.Clock{Now: exampleTime}),
 	}},
 }
 
@@ -26,7 +27,7 @@ var AdvanceClock = Operation{
 		"in front of the service, need a timeout that is longer than `wait`.\n\n" +
 		"A call while the clock is being advanced to another target is refused with `clock_busy`. Time never goes back. A suspension of the " +
 		"sandbox stops an advance where it is.",
-	Body: wire.AdvanceClock.Schema,
+	Body: decode.AdvanceClock.Schema,
 	answers: []described{
 		{http.StatusOK, "The clock is at the target, and everything that was due is done.", advancedSchema, nil},
 		{http.StatusAccepted, "The clock is still being advanced.", advancingSchema, nil},
@@ -36,14 +37,14 @@ var AdvanceClock = Operation{
 		{
 			name: "by", Summary: "An hour and a minute later", Status: http.StatusOK, Body: `{
   "by": "61m"
-}`, Answer: wire.AdvancedOf(exampleTime.Add(61*time.Minute),
+}`, Answer: view.AdvancedOf(exampleTime.Add(61*time.Minute),
 				&clocks.AdvanceCounts{Settled: 1, Expired: 2, Delivered: 3, FailedAttempts: 4}),
 		},
 		{
 			name: "noWait", Summary: "A day later, without waiting for it", Status: http.StatusAccepted, Body: `{
   "by": "24h",
   "wait": "0s"
-}`, Answer: wire.AdvancingOf(exampleTime, exampleTime.Add(24*time.Hour)),
+}`, Answer: view.AdvancingOf(exampleTime, exampleTime.Add(24*time.Hour)),
 		},
 	},
 }

@@ -5,6 +5,8 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/cauri-dev/cauri/server/httpapi/decode"
+	"github.com/cauri-dev/cauri/server/httpapi/view"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/requests"
@@ -25,7 +27,7 @@ var CreatePayment = Operation{
 		"payment is `PENDING` until the payer answers.\n\n" +
 		"The response with a final outcome comes after the operator's simulated latency. The response with a pending payment comes at once. " +
 		"A webhook and `GET /v1/payments/{id}` then tell its final status.",
-	Body: wire.CreatePayment.Schema,
+	Body: decode.CreatePayment.Schema,
 	answers: []described{
 		{http.StatusCreated, "The payment was recorded, whatever its outcome: see `status`.", paymentSchema, []string{"Location", requests.ReasonHeader}},
 		{http.StatusOK, "The same request was made before. This is its payment, as it is now.", paymentSchema, []string{"Idempotent-Replayed"}},
@@ -33,8 +35,8 @@ var CreatePayment = Operation{
 	errors: []string{"not_found", "env_not_found", "duplicate_reference", "quota_exceeded"},
 	Examples: []Example{
 		{name: "approved", Summary: "A forced success, with all fields", Status: http.StatusCreated,
-			Answer: wire.PaymentOf(settledCollection(), nil), Body: settledRequest},
-		{name: "asked", Summary: "The payer is asked to confirm", Status: http.StatusCreated, Answer: wire.PaymentOf(pendingCollection(), nil),
+			Answer: view.PaymentOf(settledCollection(), nil), Body: settledRequest},
+		{name: "asked", Summary: "The payer is asked to confirm", Status: http.StatusCreated, Answer: view.PaymentOf(pendingCollection(), nil),
 			Body: `{
   "amount": 25000,
   "currency": "RWF",
@@ -42,7 +44,7 @@ var CreatePayment = Operation{
   "reference": "` + exampleReference + `",
   "application": "shop"
 }`},
-		{name: "declined", Summary: "A forced failure", Status: http.StatusCreated, Answer: wire.PaymentOf(failedCollection(), nil), Body: `{
+		{name: "declined", Summary: "A forced failure", Status: http.StatusCreated, Answer: view.PaymentOf(failedCollection(), nil), Body: `{
   "amount": 25000,
   "currency": "RWF",
   "msisdn": "` + exampleMSISDN + `",
@@ -50,7 +52,7 @@ var CreatePayment = Operation{
   "application": "shop",
   "scenario": "low_balance"
 }`},
-		{name: "repeated", Summary: "A request that was made before", Status: http.StatusOK, Answer: wire.PaymentOf(settledCollection(), nil),
+		{name: "repeated", Summary: "A request that was made before", Status: http.StatusOK, Answer: view.PaymentOf(settledCollection(), nil),
 			Body: settledRequest},
 	},
 }
@@ -77,7 +79,7 @@ var GetPayment = Operation{
 	answers:    []described{{http.StatusOK, "The transaction, as it is now.", paymentSchema, nil}},
 	errors:     []string{"not_found"},
 	Examples: []Example{{
-		name: "settled", Summary: "A payment that succeeded", Status: http.StatusOK, Answer: wire.PaymentOf(settledCollection(), nil),
+		name: "settled", Summary: "A payment that succeeded", Status: http.StatusOK, Answer: view.PaymentOf(settledCollection(), nil),
 		Parameters: map[string]any{"id": settledID.String()},
 	}},
 }
@@ -88,12 +90,12 @@ var ListPayments = Operation{
 		"transactions do not make " +
 		"a page repeat or miss one.\n\n" +
 		"A parameter with an invalid value is refused with `invalid_params`, and so is a misspelled parameter.",
-	Parameters: describedParameters(wire.PaymentParameters, listParameterDescriptions, listParameterOrder),
+	Parameters: describedParameters(decode.PaymentParameters, listParameterDescriptions, listParameterOrder),
 	answers:    []described{{http.StatusOK, "A page.", listSchema, nil}},
 	errors:     []string{"invalid_params"},
 	Examples: []Example{{
 		name: "reconcile", Summary: "What succeeded after a time", Status: http.StatusOK,
 		Parameters: map[string]any{"status": payments.Success, "created_after": "2026-05-31T00:00:00Z", "limit": 100},
-		Answer:     wire.PaymentList{Data: []wire.Payment{wire.PaymentOf(settledCollection(), nil)}},
+		Answer:     wire.PaymentList{Data: []wire.Payment{view.PaymentOf(settledCollection(), nil)}},
 	}},
 }

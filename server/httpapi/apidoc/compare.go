@@ -6,6 +6,8 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/cauri-dev/cauri/server/httpapi/decode"
+	"github.com/cauri-dev/cauri/server/httpapi/view"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/webhooks"
 )
@@ -15,9 +17,9 @@ var CompareEvent = Operation{
 	Description: "For a receiver that refuses an event: send the body that it verified, and learn the first byte that differs from what was " +
 		"sent, whether both signatures verify, and the likely cause. Headers, fingerprint and the signature that its code computed are " +
 		"optional. The secret is not needed: never send it.\n\nNothing of the body is stored or logged. The `code` of a cause is one of `" +
-		strings.Join(wire.ComparisonCauses, "`, `") + "`.",
+		strings.Join(view.ComparisonCauses, "`, `") + "`.",
 	Parameters: []*huma.Param{eventIDParameter},
-	Body:       wire.CompareEvent.Schema,
+	Body:       decode.CompareEvent.Schema,
 	answers:    []described{{http.StatusOK, "The comparison.", comparisonSchema, nil}},
 	errors:     []string{"not_found"},
 	Examples: []Example{{
@@ -36,7 +38,7 @@ func cutComparison() wire.Comparison {
 	sent, yours := failedEvent().Body, []byte(`{"event":`)
 	difference := webhooks.Differ(sent, yours)
 	return wire.Comparison{
-		Attempt: new(1), SentBytes: len(sent), YourBytes: len(yours), Difference: wire.BodyDifferenceOf(difference, sent, yours),
+		Attempt: new(1), SentBytes: len(sent), YourBytes: len(yours), Difference: view.BodyDifferenceOf(difference, sent, yours),
 		Schemes: []wire.SchemeVerified{{Header: webhooks.HeaderSignature}, {Header: webhooks.HeaderStandardSignature}},
 		Causes:  []wire.ComparisonCause{{Code: string(difference.Cause), Message: difference.Words().String()}},
 	}

@@ -6,6 +6,8 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/cauri-dev/cauri/server/httpapi/decode"
+	"github.com/cauri-dev/cauri/server/httpapi/view"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/sandboxes"
@@ -17,7 +19,7 @@ var CreateConsoleLink = Operation{
 		"a program that previews links does not. The browser gets a session of eight hours, which ends with the API key. A sandbox has at most " +
 		"100 links of each role that nobody used, and 200 sessions of each role; a new one ends the oldest of its role. With `msisdn` it opens the phone of one test client, and nothing " +
 		"else. No body is needed.",
-	Body: wire.CreateConsoleLink.Schema, BodyOptional: true,
+	Body: decode.CreateConsoleLink.Schema, BodyOptional: true,
 	answers: []described{{http.StatusCreated, "The link.", consoleLinkSchema, nil}},
 	errors:  []string{"not_found"},
 	Examples: []Example{{
@@ -47,7 +49,7 @@ var ListConsoleSessions = Operation{
 	errors:      []string{"invalid_params"},
 	Examples: []Example{{
 		name: "sessions", Summary: "One browser", Status: http.StatusOK,
-		Answer: wire.ConsoleSessionList{Data: []wire.ConsoleSession{wire.ConsoleSessionOf(&sandboxes.ConsoleSession{
+		Answer: wire.ConsoleSessionList{Data: []wire.ConsoleSession{view.ConsoleSessionOf(&sandboxes.ConsoleSession{
 			ConsoleAccess: sandboxes.ConsoleAccess{Role: sandboxes.ConsoleViewer}, ID: exampleConsoleSession, CreatedAt: exampleTime,
 			ExpiresAt: exampleTime.Add(8 * time.Hour),
 		})}},

@@ -3,6 +3,7 @@ package apidoc
 import (
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/cauri-dev/cauri/server/httpapi/decode"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 )
 
@@ -39,7 +40,7 @@ func NewDocument() *huma.OpenAPI {
 		Servers:  serversAt("", ""),
 		Webhooks: describedWebhooks(),
 		Components: &huma.Components{
-			Schemas:    wire.Schemas,
+			Schemas:    decode.Schemas,
 			Headers:    responseHeaders,
 			Parameters: map[string]*huma.Param{wire.RequestIDHeader: requestIDParameter},
 			SecuritySchemes: map[string]*huma.SecurityScheme{BearerScheme: {

@@ -12,6 +12,7 @@ import (
 	"github.com/cauri-dev/cauri/server/english"
 	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/faults"
+	"github.com/cauri-dev/cauri/server/httpapi/view"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/ledger/clocks"
@@ -34,82 +35,82 @@ func (c ErrorCase) Instead() english.Text { return exchange.Instead(c.Example.Co
 var ErrorCases = []ErrorCase{
 	{
 		"The body is not one JSON object: `message` says where and why. Or fields are missing, invalid or misspelled: `detail.fieldErrors` names all of them.",
-		wire.InvalidBody(wire.FieldErrors{
+		view.InvalidBody(wire.FieldErrors{
 			"amount":    {"expected integer, for example 25000"},
 			"reference": {"is required, for example SHOP-PAY-20260531120000-0123456789AB"},
 		}),
 	},
 	{
 		"A parameter of a list, or a number in a path, has an invalid value, or a parameter is misspelled. `detail.fieldErrors` names all of them.",
-		wire.InvalidParams(wire.FieldErrors{"limit": {"must be a number from 1 to 100"}}),
+		view.InvalidParams(wire.FieldErrors{"limit": {"must be a number from 1 to 100"}}),
 	},
 	{
 		"The key is missing, malformed, revoked or unknown, or it belongs to another sandbox than the one in the path.",
-		wire.Unauthorized(),
+		view.Unauthorized(),
 	},
 	{
 		"The sandbox has used its monthly quota of transactions. Nothing is recorded.",
-		wire.QuotaExceeded(ledger.ErrQuotaExceeded{Quota: 1000}),
+		view.QuotaExceeded(ledger.ErrQuotaExceeded{Quota: 1000}),
 	},
 	{
 		"The transaction, event, test client or store does not exist in this sandbox, or the path does not exist. `detail.stores` has the stores, " +
 			"`detail.path` the path without a slash too many.",
-		wire.NoSuchTransaction(),
+		view.NoSuchTransaction(),
 	},
 	{
 		"The sandbox has no enabled environment for `detail.operator` in `detail.country`, as they were sent or detected.",
-		wire.NoEnvironment(sandboxes.Market{Operator: payments.Moov, Country: payments.Benin}, []sandboxes.Market{
+		view.NoEnvironment(sandboxes.Market{Operator: payments.Moov, Country: payments.Benin}, []sandboxes.Market{
 			{Operator: payments.MTN, Country: payments.Rwanda}, {Operator: payments.Orange, Country: payments.CoteDIvoire},
 		}),
 	},
 	{
 		"The sandbox's resource does not allow this to its API key. `detail.field` is the field to set.",
-		wire.Forbidden("change test clients", "spec.api.testClients"),
+		view.Forbidden("change test clients", "spec.api.testClients"),
 	},
 	{
 		"The path does not answer this method.",
-		wire.MethodNotAllowed(http.MethodDelete, "GET, HEAD, POST"),
+		view.MethodNotAllowed(http.MethodDelete, "GET, HEAD, POST"),
 	},
 	{
 		"The reference belongs to another request, which recorded `detail.transaction`. `detail.recorded` has what that request sent in each field in " +
 			"which this one differs; null: it left the field out. Nothing is recorded.",
-		wire.DuplicateReference(pendingCollection(), map[string]any{"description": "Two tickets"}),
+		view.DuplicateReference(pendingCollection(), map[string]any{"description": "Two tickets"}),
 	},
 	{
 		"The sandbox has no webhook URL to send events to. `detail.field` is the field to set.",
-		wire.NoWebhook(),
+		view.NoWebhook(),
 	},
 	{
 		"The event is being sent now.",
-		wire.BeingSent(),
+		view.BeingSent(),
 	},
 	{
 		"The payment already has another outcome: `detail.status`.",
-		wire.PromptClosed(&ledger.ErrPromptClosed{Transaction: &payments.Transaction{Status: payments.UserCancelled}}),
+		view.PromptClosed(&ledger.ErrPromptClosed{Transaction: &payments.Transaction{Status: payments.UserCancelled}}),
 	},
 	{
 		"A test client has the number already: `detail.name`, `detail.source`.",
-		wire.DuplicateMSISDN(&ledger.ErrTestClientExists{TestClient: *exampleTestClient()}),
+		view.DuplicateMSISDN(&ledger.ErrTestClientExists{TestClient: *exampleTestClient()}),
 	},
 	{
 		"A TestClient resource in the cluster manages the number: `detail.name`.",
-		wire.ManagedByResource(ledger.ErrManagedByResource{Name: "alice"}),
+		view.ManagedByResource(ledger.ErrManagedByResource{Name: "alice"}),
 	},
 	{
 		"The sandbox has as many test clients as it may have: `detail.limit`.",
-		wire.TooManyTestClients(ledger.ErrTooManyTestClients{Limit: 1000}),
+		view.TooManyTestClients(ledger.ErrTooManyTestClients{Limit: 1000}),
 	},
 	{
 		"The clock is being advanced to another target: `detail.target`.",
-		wire.ClockBusy(clocks.ErrClockBusy{Target: exampleTime.Add(24 * time.Hour)}),
+		view.ClockBusy(clocks.ErrClockBusy{Target: exampleTime.Add(24 * time.Hour)}),
 	},
 	{
 		"The sandbox was reset while its clock was being advanced.",
-		wire.ClockReset(),
+		view.ClockReset(),
 	},
 	{
 		"The body has more than 64 KiB: `detail.limit`, in bytes.",
-		wire.BodyTooLarge(),
+		view.BodyTooLarge(),
 	},
 	{
 		"The body's Content-Type is not `application/json`.",
@@ -119,43 +120,43 @@ var ErrorCases = []ErrorCase{
 	{
 		"The host name of the request is not one under which `cauri dev` answers: `detail.host`. Without this rule, a page of any site could read " +
 			"the answers (DNS rebinding).",
-		wire.Misdirected("pay.example.com"),
+		view.Misdirected("pay.example.com"),
 	},
 	{
 		"The time is before the sandbox's present one: `detail.now`.",
-		wire.ClockBackwards(clocks.ErrClockBackwards{Now: exampleTime}),
+		view.ClockBackwards(clocks.ErrClockBackwards{Now: exampleTime}),
 	},
 	{
 		"The sandbox has so many transactions that the lines of an expectation cannot be evaluated in time.",
-		wire.TooManyRows(),
+		view.TooManyRows(),
 	},
 	{
 		"The refund is larger than the amount that is left to refund: `detail.refundable`.",
-		wire.ExceedsRefundable(payments.ErrExceedsRefundable{Refundable: 20_000}),
+		view.ExceedsRefundable(payments.ErrExceedsRefundable{Refundable: 20_000}),
 	},
 	{
 		"The transaction is not a collection with status `SUCCESS`: `detail.type`, `detail.status`.",
-		wire.NotRefundable(payments.ErrNotRefundable{Type: payments.Collection, Status: payments.Timeout}),
+		view.NotRefundable(payments.ErrNotRefundable{Type: payments.Collection, Status: payments.Timeout}),
 	},
 	{
 		"The sandbox has used its requests of this minute: `detail.limit`.",
-		wire.RateLimited(600, "7"),
+		view.RateLimited(600, "7"),
 	},
 	{
 		"The sandbox, or the process of the API, has as many open streams as it may have: `detail.limit`.",
-		wire.TooManyStreams("This sandbox", 100),
+		view.TooManyStreams("This sandbox", 100),
 	},
 	{
 		"The sandbox was reset five times in the last second. It was not reset again.",
-		wire.TooManyResets(),
+		view.TooManyResets(),
 	},
 	{
 		"A check of the receiver is open, or was asked for less than a minute ago.",
-		wire.TooManyChecks(receiverchecks.ErrTooManyChecks{Wait: 42 * time.Second}),
+		view.TooManyChecks(receiverchecks.ErrTooManyChecks{Wait: 42 * time.Second}),
 	},
 	{
 		"The service failed. The request may have been recorded.",
-		wire.Internal(""),
+		view.Internal(""),
 	},
 	{
 		"A fault of the sandbox answers so: `detail.fault`. The request recorded nothing.",
@@ -171,28 +172,28 @@ var ErrorCases = []ErrorCase{
 	},
 	{
 		"The sandbox is suspended. Until it is resumed, requests are refused and pending payments stay pending.",
-		wire.Suspended(),
+		view.Suspended(),
 	},
 	{
 		"The service or this sandbox has more requests than it can handle in time, or the sandbox was reset or changed " +
 			"during every try. The request recorded nothing.",
-		wire.Overloaded(),
+		view.Overloaded(),
 	},
 	{
 		"No worker has verified the ledger within 25 seconds, as `verify=full` asked for.",
-		wire.NotVerified(),
+		view.NotVerified(),
 	},
 	{
 		"The database is unavailable, or does not answer within 10 s. If the error has `detail.reference`, the request " +
 			"may have been recorded. If the request had no reference, that one was generated.",
-		wire.Uncertain(exampleReference),
+		view.Uncertain(exampleReference),
 	},
 }
 
 // simulated returns the answer of a fault with this status.
 func simulated(status int) *wire.Error {
 	a := &faults.API{Status: status}
-	return wire.Simulated(&faults.Fault{Name: "bad-gateway", API: a}, a)
+	return view.Simulated(&faults.Fault{Name: "bad-gateway", API: a}, a)
 }
 
 // errorHeaders has the names of the headers of errors, by status.

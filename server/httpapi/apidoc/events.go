@@ -6,6 +6,9 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/cauri-dev/cauri/server/httpapi/decode"
+	"github.com/cauri-dev/cauri/server/httpapi/view"
+	"github.com/cauri-dev/cauri/server/httpapi/view/offline"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/operators"
@@ -50,12 +53,12 @@ var ListEvents = Operation{
 		"them, follow `nextCursor` until it is null. New events do not make a page repeat or miss one.\n\n" +
 		"A parameter with an invalid value is refused with `invalid_params`, and so is a misspelled parameter.\n\n" +
 		"An installation removes old events, by default after 30 days. It never removes transactions.",
-	Parameters: describedParameters(wire.EventParameters, eventParameterDescriptions, []string{"limit", "cursor", "before", "state", "event", "tx_id"}),
+	Parameters: describedParameters(decode.EventParameters, eventParameterDescriptions, []string{"limit", "cursor", "before", "state", "event", "tx_id"}),
 	answers:    []described{{http.StatusOK, "A page.", eventListSchema, nil}},
 	errors:     []string{"invalid_params"},
 	Examples: []Example{{
 		name: "failed", Summary: "What failed", Status: http.StatusOK, Parameters: map[string]any{"state": ledger.EventFailed},
-		Answer: wire.EventList{Data: []wire.EventSummary{wire.EventSummaryOf(&failedEvent().Event, nil)}},
+		Answer: wire.EventList{Data: []wire.EventSummary{view.EventSummaryOf(&failedEvent().Event, nil)}},
 	}},
 }
 
@@ -85,7 +88,7 @@ var ResendEvent = Operation{
 	answers:    []described{{http.StatusAccepted, "The event is queued.", eventSummarySchema, nil}},
 	errors:     []string{"not_found", "no_webhook", "being_sent"},
 	Examples: []Example{{
-		name: "again", Summary: "An event that failed", Status: http.StatusAccepted, Answer: wire.EventSummaryOf(resentEvent(), nil),
+		name: "again", Summary: "An event that failed", Status: http.StatusAccepted, Answer: view.EventSummaryOf(resentEvent(), nil),
 		Parameters: map[string]any{"id": webhooks.EventID(settledID)},
 	}},
 }
@@ -114,14 +117,14 @@ func failedEvent() *ledger.EventDetail {
 // failedEventView returns the detail of the failed event with its signature.
 func failedEventView() wire.EventDetail {
 	e := failedEvent()
-	detail := wire.EventDetailOf(e, nil)
+	detail := view.EventDetailOf(e, nil)
 	signed := webhooks.Sign(webhooks.Delivery{ID: e.ID, Secret: ExampleSecret, Body: e.Body, At: e.History[0].RealStartedAt})
 	explained := webhooks.Explain(webhooks.Delivery{ID: e.ID, Type: e.Type, Body: e.Body}, signed)
-	detail.Signature = wire.EventSignatureOf(1, &explained)
-	if last := wire.Unacknowledged(e); last != nil {
-		attempt := wire.LastAttempt(e, last)
+	detail.Signature = view.EventSignatureOf(1, &explained)
+	if last := view.Unacknowledged(e); last != nil {
+		attempt := view.LastAttempt(e, last)
 		attempt.Host = "shop.example"
-		detail.Advice = wire.AdviceOf(wire.AdviceOn(last, attempt, nil), "https://pay.example.com/sandboxes/team-payments/checkout/console/webhooks/"+detail.ID)
+		detail.Advice = offline.AdviceOf(view.AdviceOn(last, attempt, nil), "https://pay.example.com/sandboxes/team-payments/checkout/console/webhooks/"+detail.ID)
 	}
 	return detail
 }

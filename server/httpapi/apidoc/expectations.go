@@ -6,7 +6,8 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/cauri-dev/cauri/server/expectations"
-	"github.com/cauri-dev/cauri/server/httpapi/wire"
+	"github.com/cauri-dev/cauri/server/httpapi/decode"
+	"github.com/cauri-dev/cauri/server/httpapi/view"
 	"github.com/cauri-dev/cauri/server/ledger/observations"
 	"github.com/cauri-dev/cauri/server/payments"
 )
@@ -29,7 +30,7 @@ var EvaluateExpectations = Operation{
     {"refunds": {"of": "order-1042", "total": 0}},
     {"nothingElse": true}
   ]
-}`, Answer: wire.EvaluationOf(exampleLines, &observations.Observed{
+}`, Answer: view.EvaluationOf(exampleLines, &observations.Observed{
 			Lines: []expectations.Observation{{}, {}, {Amount: new(int64(0))}, {}}, At: exampleTime,
 		}),
 	}},
@@ -50,7 +51,7 @@ var exampleLines = func() []expectations.Line {
 // describedEvaluate returns the schema of the body. It includes the schema of the lines, which package expectations
 // validates.
 func describedEvaluate() *huma.Schema {
-	schema := wire.EvaluateExpectations.Schema
+	schema := decode.EvaluateExpectations.Schema
 	schema.Properties["expect"].Items = component("ExpectationLine", expectationLine())
 	return schema
 }

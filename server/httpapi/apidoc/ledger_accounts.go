@@ -6,6 +6,8 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/cauri-dev/cauri/server/httpapi/decode"
+	"github.com/cauri-dev/cauri/server/httpapi/view"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/proof"
@@ -23,8 +25,8 @@ var ledgerParameterDescriptions = map[string]*huma.Param{
 
 func refineLedgerAccount(fields map[string]*huma.Schema) {
 	// The schema is inlined, because a reference cannot be nullable.
-	imbalance := *wire.Schemas.Map()["LedgerImbalance"]
-	delete(wire.Schemas.Map(), "LedgerImbalance") // no other schema refers to it
+	imbalance := *decode.Schemas.Map()["LedgerImbalance"]
+	delete(decode.Schemas.Map(), "LedgerImbalance") // no other schema refers to it
 	imbalance.Nullable, imbalance.Description = true, fields["imbalance"].Description
 	fields["imbalance"] = &imbalance
 	fields["kind"].Enum = []any{proof.FloatAccount, proof.TestClientAccount}
@@ -39,7 +41,7 @@ var ListAccounts = Operation{
 		"Each movement of a balance has a number, without gaps. Workers verify that each balance is the one before, changed by the movement, " +
 		"and that the last one is the balance: `verifiedUpTo`. If this is not so, `balanced` is `false`, and `imbalance` says by how much and " +
 		"between which numbers.",
-	Parameters: describedParameters(wire.LedgerParameters, ledgerParameterDescriptions, []string{"limit", "cursor", "verify"}),
+	Parameters: describedParameters(decode.LedgerParameters, ledgerParameterDescriptions, []string{"limit", "cursor", "verify"}),
 	answers:    []described{{http.StatusOK, "A page.", ledgerAccountListSchema, nil}},
 	errors:     []string{"invalid_params", "not_verified"},
 	Examples: []Example{{
@@ -51,7 +53,7 @@ var ListAccounts = Operation{
 func exampleAccounts() wire.LedgerAccountList {
 	return wire.LedgerAccountList{
 		Balanced: true, HasMore: true, NextCursor: new("UldGAAAAAAAAAAAAAAAAAHsBqzEwLzR-"),
-		Data: []wire.LedgerAccount{wire.LedgerAccountOf(&proof.AccountProof{
+		Data: []wire.LedgerAccount{view.LedgerAccountOf(&proof.AccountProof{
 			Account: proof.Account{Currency: payments.RWF}, Opening: 1_000_000, Collections: 24_625, Refunds: -25_000, Disbursements: -10_000,
 			Balance: 989_625, Movements: 5, VerifiedUpTo: 5, VerifiedAt: new(exampleTime.Add(5 * time.Minute)),
 		})},

@@ -6,6 +6,8 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/cauri-dev/cauri/server/httpapi/decode"
+	"github.com/cauri-dev/cauri/server/httpapi/view"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/proof"
@@ -50,7 +52,7 @@ var ListEntries = Operation{
 		"With the header `Accept: text/csv` the answer is a table (RFC 4180, UTF-8) with a header line and a line for each posting. The balance is " +
 		"in the line of the account's own posting. Amounts are integers. A `reference` or `orderRef` that begins with `=`, `+`, `-`, `@`, `'`, a " +
 		"tab or a line break has a `'` before it, so that no spreadsheet takes it for a formula. The header `Link` has the next page.",
-	Parameters: describedParameters(wire.EntryParameters, entryParameterDescriptions, []string{"currency", "msisdn", "limit", "cursor", "before"}),
+	Parameters: describedParameters(decode.EntryParameters, entryParameterDescriptions, []string{"currency", "msisdn", "limit", "cursor", "before"}),
 	answers:    []described{{http.StatusOK, "A page.", ledgerEntryListSchema, []string{"Link", "Vary"}}},
 	csv:        string(proof.EntriesCSV(proof.Account{Currency: payments.RWF}, exampleEntries(), true)),
 	errors:     []string{"invalid_params", "not_found"},
@@ -81,7 +83,7 @@ func exampleEntries() []proof.Entry {
 func exampleEntryList() *wire.LedgerEntryList {
 	list := &wire.LedgerEntryList{Account: "float:RWF", HasMore: true, NextCursor: new("AAAAAAAAAAIAAAAAAAAAAHsBqzEwLzR-")}
 	for _, e := range exampleEntries() {
-		list.Data = append(list.Data, wire.LedgerEntryOf(&e))
+		list.Data = append(list.Data, view.LedgerEntryOf(&e))
 	}
 	return list
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/cauri-dev/cauri/server/httpapi/decode"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/payments"
 )
@@ -33,7 +34,7 @@ var listParameterOrder = []string{"limit", "cursor", "before", "status", "type",
 
 // describedParameters returns the descriptions of the parameters that the argument read parses. They begin with those
 // that the argument first names, in its order. The others follow, sorted by name.
-func describedParameters[Q, A any](read wire.Parameters[Q, A], descriptions map[string]*huma.Param, first []string) []*huma.Param {
+func describedParameters[Q, A any](read decode.Parameters[Q, A], descriptions map[string]*huma.Param, first []string) []*huma.Param {
 	names := slices.Sorted(maps.Keys(read))
 	if described := slices.Sorted(maps.Keys(descriptions)); !slices.Equal(names, described) {
 		panic("the parameters of a list that are read and those that are described are not the same")

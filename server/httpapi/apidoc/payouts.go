@@ -5,7 +5,8 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/cauri-dev/cauri/server/httpapi/wire"
+	"github.com/cauri-dev/cauri/server/httpapi/decode"
+	"github.com/cauri-dev/cauri/server/httpapi/view"
 	"github.com/cauri-dev/cauri/server/requests"
 )
 
@@ -20,7 +21,7 @@ var CreateRefund = Operation{
 		"Its " +
 		"`refundedAmount` and `refundableAmount` change.",
 	Parameters: []*huma.Param{transactionIDParameter},
-	Body:       wire.CreateRefund.Schema, BodyOptional: true,
+	Body:       decode.CreateRefund.Schema, BodyOptional: true,
 	answers: []described{
 		{http.StatusCreated, "The refund was recorded: see `status`.", paymentSchema, []string{"Location"}},
 		{http.StatusOK, "The same request was made before. This is its refund, as it is now.", paymentSchema, []string{"Idempotent-Replayed"}},
@@ -28,15 +29,15 @@ var CreateRefund = Operation{
 	errors: []string{"not_found", "duplicate_reference", "exceeds_refundable", "not_refundable", "quota_exceeded"},
 	Examples: []Example{
 		{
-			name: "part", Summary: "Part of a payment", Status: http.StatusCreated, Answer: wire.PaymentOf(partialRefund(), nil),
+			name: "part", Summary: "Part of a payment", Status: http.StatusCreated, Answer: view.PaymentOf(partialRefund(), nil),
 			Parameters: map[string]any{"id": settledID.String()}, Body: partialRefundRequest,
 		},
 		{
-			name: "part-again", Summary: "A request that was made before", Status: http.StatusOK, Answer: wire.PaymentOf(partialRefund(), nil),
+			name: "part-again", Summary: "A request that was made before", Status: http.StatusOK, Answer: view.PaymentOf(partialRefund(), nil),
 			Parameters: map[string]any{"id": settledID.String()}, Body: partialRefundRequest,
 		},
 		{
-			name: "rest", Summary: "The rest, without a body", Status: http.StatusCreated, Answer: wire.PaymentOf(fullRefund(), nil),
+			name: "rest", Summary: "The rest, without a body", Status: http.StatusCreated, Answer: view.PaymentOf(fullRefund(), nil),
 			Parameters: map[string]any{"id": settledID.String()},
 		},
 	},
@@ -56,7 +57,7 @@ var CreateDisbursement = Operation{
 		"A disbursement is a transaction: read it with `GET /v1/payments/{id}`, and list it with `type=disbursement`. It has no parent to " +
 		"inherit an " +
 		"order from: send the `order_ref` of its order.",
-	Body: wire.CreateDisbursement.Schema,
+	Body: decode.CreateDisbursement.Schema,
 	answers: []described{{
 		http.StatusOK, "The disbursement was recorded, whatever its outcome: see `status`. If `idempotent` is true, an earlier request " +
 			"recorded it.",
@@ -64,11 +65,11 @@ var CreateDisbursement = Operation{
 	}},
 	errors: []string{"not_found", "env_not_found", "duplicate_reference", "quota_exceeded"},
 	Examples: []Example{
-		{name: "paid", Summary: "A payout that succeeds", Status: http.StatusOK, Answer: wire.DisbursementOf(paidDisbursement(), false),
+		{name: "paid", Summary: "A payout that succeeds", Status: http.StatusOK, Answer: view.DisbursementOf(paidDisbursement(), false),
 			Body: paidRequest},
-		{name: "paid-again", Summary: "A request that was made before", Status: http.StatusOK, Answer: wire.DisbursementOf(paidDisbursement(),
+		{name: "paid-again", Summary: "A request that was made before", Status: http.StatusOK, Answer: view.DisbursementOf(paidDisbursement(),
 			true), Body: paidRequest},
-		{name: "refused", Summary: "More than the float", Status: http.StatusOK, Answer: wire.DisbursementOf(refusedDisbursement(), false),
+		{name: "refused", Summary: "More than the float", Status: http.StatusOK, Answer: view.DisbursementOf(refusedDisbursement(), false),
 			Body: `{
   "amount": 5000000,
   "currency": "RWF",

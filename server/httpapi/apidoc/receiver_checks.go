@@ -5,6 +5,8 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/cauri-dev/cauri/server/httpapi/decode"
+	"github.com/cauri-dev/cauri/server/httpapi/view"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/ledger/receiverchecks"
 )
@@ -14,7 +16,7 @@ var CreateReceiverCheck = Operation{
 	Description: "Sends a fixed battery of genuine and forged events to the sandbox's own webhook URL, and to no other, and gives a letter " +
 		"from A to F. The payments of these events do not exist: nothing is recorded and no money moves. A worker runs the check; read it until it is " +
 		"`finished`. A sandbox has one check at a time and one a minute, and so has each receiving host. No body is needed.",
-	Body: wire.CreateReceiverCheck.Schema, BodyOptional: true,
+	Body: decode.CreateReceiverCheck.Schema, BodyOptional: true,
 	answers: []described{{http.StatusAccepted, "The check, which a worker will run.", receiverCheckSchema, nil}},
 	errors:  []string{"no_webhook", "too_many_checks"},
 	Examples: []Example{{
@@ -39,7 +41,7 @@ var GetReceiverCheck = Operation{
 }
 
 func exampleCheck() *wire.ReceiverCheck {
-	check, err := wire.ReceiverCheckOf(&receiverchecks.Check{ID: settledID, RequestedAt: exampleTime})
+	check, err := view.ReceiverCheckOf(&receiverchecks.Check{ID: settledID, RequestedAt: exampleTime})
 	if err != nil {
 		panic(err)
 	}

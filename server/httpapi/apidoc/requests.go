@@ -7,6 +7,8 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/cauri-dev/cauri/server/httpapi/decode"
+	"github.com/cauri-dev/cauri/server/httpapi/view"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/requests"
 )
@@ -48,13 +50,13 @@ var ListRequests = Operation{
 		"With `all=true` the list also has the last 500 requests that were answered 2xx.\n\n" +
 		"No header is kept, and of bodies (the first 4 KiB) and queries only the fields and parameters that this description names. Credentials " +
 		"are replaced where they are in one of these. Of URLs only the host is kept.",
-	Parameters: describedParameters(wire.RequestParameters, requestParameterDescriptions,
+	Parameters: describedParameters(decode.RequestParameters, requestParameterDescriptions,
 		[]string{"limit", "cursor", "before", "all", "status", "error", "path"}),
 	answers: []described{{http.StatusOK, "A page.", requestListSchema, nil}},
 	errors:  []string{"invalid_params"},
 	Examples: []Example{{
 		name: "refused", Summary: "Payments that were refused", Status: http.StatusOK, Parameters: map[string]any{"path": "/v1/payments"},
-		Answer: wire.RequestList{Data: []wire.LoggedRequest{wire.LoggedRequestOf(refusedRequest(), nil)}},
+		Answer: wire.RequestList{Data: []wire.LoggedRequest{view.LoggedRequestOf(refusedRequest(), nil)}},
 	}},
 }
 

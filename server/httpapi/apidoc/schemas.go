@@ -6,15 +6,16 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/cauri-dev/cauri/server/httpapi/decode"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
 // componentOf returns a reference to a schema in the registry.
 func componentOf(schema *huma.Schema) *huma.Schema {
-	for name, s := range wire.Schemas.Map() {
+	for name, s := range decode.Schemas.Map() {
 		if s == schema {
-			return &huma.Schema{Ref: wire.SchemaPrefix + name}
+			return &huma.Schema{Ref: decode.SchemaPrefix + name}
 		}
 	}
 	panic("a schema is used that is no component")
@@ -22,14 +23,14 @@ func componentOf(schema *huma.Schema) *huma.Schema {
 
 // component registers a schema that is not derived from a struct, and returns a reference to it.
 func component(name string, schema *huma.Schema) *huma.Schema {
-	wire.Schemas.Map()[name] = schema
-	return &huma.Schema{Ref: wire.SchemaPrefix + name}
+	decode.Schemas.Map()[name] = schema
+	return &huma.Schema{Ref: decode.SchemaPrefix + name}
 }
 
 // viewSchema derives the schema of an answer from its struct and returns a reference to it. The function refine sets
 // the keywords that do not follow from the Go types of the fields.
 func viewSchema[T any](refine func(fields map[string]*huma.Schema)) *huma.Schema {
-	schema := wire.Schemas.Schema(reflect.TypeFor[T](), false, "")
+	schema := decode.Schemas.Schema(reflect.TypeFor[T](), false, "")
 	schema.AdditionalProperties = nil // a version of the API may get additional fields
 	for _, field := range schema.Properties {
 		if field.Type == huma.TypeArray {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/cauri-dev/cauri/server/httpapi/decode"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 )
 
@@ -39,7 +40,7 @@ var OpenStream = Operation{
 		"If the connection ends, send the last `id` as `Last-Event-ID` within four minutes. If it is not known what has changed since then, and " +
 		"when the sandbox is reset, an entry `reset` comes: read the lists again, after the `ready` that follows. A comment comes every 15 " +
 		"seconds. The stream ends when the key does, and when the client does not read for 15 seconds.",
-	Parameters: append(describedParameters(wire.StreamParameters, streamParameterDescriptions, nil), lastEventIDParameter),
+	Parameters: append(describedParameters(decode.StreamParameters, streamParameterDescriptions, nil), lastEventIDParameter),
 	answers:    []described{{http.StatusOK, "The stream. It does not end by itself.", streamEntrySchema, nil}},
 	errors:     []string{"invalid_params", "too_many_streams"},
 }

@@ -8,6 +8,8 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/cauri-dev/cauri/server/httpapi/decode"
+	"github.com/cauri-dev/cauri/server/httpapi/view"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/payments"
@@ -25,7 +27,7 @@ var promptIDParameter = &huma.Param{
 
 var promptAnswerParameter = &huma.Param{
 	Name: "answer", In: "path", Required: true, Description: "What the payer does.",
-	Schema: oneOf(slices.Sorted(maps.Keys(wire.PromptAnswers))...),
+	Schema: oneOf(slices.Sorted(maps.Keys(decode.PromptAnswers))...),
 }
 
 // testClientParameterDescriptions describes the parameters of the list of test clients. [wire.TestClientParameters]
@@ -58,12 +60,12 @@ var ListTestClients = Operation{
 	Description: "The sandbox's SIM registry, ordered by number, in pages: TestClient resources in the cluster, and test clients that were made " +
 		"through the API. See `source`.\n\n" +
 		"A parameter with an invalid value is refused with `invalid_params`, and so is a misspelled parameter.",
-	Parameters: describedParameters(wire.TestClientParameters, testClientParameterDescriptions, []string{"limit", "cursor", "state"}),
+	Parameters: describedParameters(decode.TestClientParameters, testClientParameterDescriptions, []string{"limit", "cursor", "state"}),
 	answers:    []described{{http.StatusOK, "A page.", testClientListSchema, nil}},
 	errors:     []string{"invalid_params"},
 	Examples: []Example{{
 		name: "active", Summary: "Who can pay", Status: http.StatusOK, Parameters: map[string]any{"state": wire.StateActive},
-		Answer: wire.TestClientList{Data: []wire.TestClient{wire.TestClientOf(exampleTestClient())}},
+		Answer: wire.TestClientList{Data: []wire.TestClient{view.TestClientOf(exampleTestClient())}},
 	}},
 }
 
@@ -74,7 +76,7 @@ var GetTestClient = Operation{
 	answers:     []described{{http.StatusOK, "The test client.", testClientSchema, nil}},
 	errors:      []string{"not_found", "invalid_params"},
 	Examples: []Example{{
-		name: "alice", Summary: "A test client", Status: http.StatusOK, Answer: wire.TestClientOf(exampleTestClient()),
+		name: "alice", Summary: "A test client", Status: http.StatusOK, Answer: view.TestClientOf(exampleTestClient()),
 		Parameters: map[string]any{"msisdn": exampleMSISDN},
 	}},
 }
@@ -84,13 +86,13 @@ var ListPrompts = Operation{
 	Summary: "List the prompts of a test client",
 	Description: "What the payer's phone would show: the `PENDING` payments of this SIM, oldest first, whatever its `behavior`. Payments " +
 		"that are forwarded to an operator's API are not in the list: they are answered there.",
-	Parameters: append([]*huma.Param{msisdnParameter}, describedParameters(wire.PromptParameters, promptParameterDescriptions,
+	Parameters: append([]*huma.Param{msisdnParameter}, describedParameters(decode.PromptParameters, promptParameterDescriptions,
 		[]string{"limit"})...),
 	answers: []described{{http.StatusOK, "A page.", promptListSchema, nil}},
 	errors:  []string{"not_found", "invalid_params"},
 	Examples: []Example{{
 		name: "one", Summary: "One payment waits", Status: http.StatusOK, Parameters: map[string]any{"msisdn": exampleMSISDN},
-		Answer: wire.PromptList{Data: []wire.Prompt{wire.PromptOf(examplePrompt())}},
+		Answer: wire.PromptList{Data: []wire.Prompt{view.PromptOf(examplePrompt())}},
 	}},
 }
 
@@ -111,7 +113,7 @@ var AnswerPrompt = Operation{
 	}},
 	errors: []string{"not_found", "invalid_params", "prompt_closed"},
 	Examples: []Example{{
-		name: "approve", Summary: "The payer confirms", Status: http.StatusOK, Answer: wire.PaymentOf(answeredCollection(), nil),
+		name: "approve", Summary: "The payer confirms", Status: http.StatusOK, Answer: view.PaymentOf(answeredCollection(), nil),
 		Parameters: map[string]any{"msisdn": exampleMSISDN, "tx": pendingCollection().ID.String(), "answer": "approve"},
 	}},
 }
@@ -126,7 +128,7 @@ var StartManual = Operation{
 	answers:    []described{{http.StatusOK, "The test client as it is now.", testClientSchema, nil}},
 	errors:     []string{"not_found", "invalid_params"},
 	Examples: []Example{{
-		name: "bob", Summary: "Somebody answers for bob", Status: http.StatusOK, Answer: wire.TestClientOf(exampleManualClient()),
+		name: "bob", Summary: "Somebody answers for bob", Status: http.StatusOK, Answer: view.TestClientOf(exampleManualClient()),
 		Parameters: map[string]any{"msisdn": exampleAPIMSISDN},
 	}},
 }
@@ -139,7 +141,7 @@ var EndManual = Operation{
 	answers:     []described{{http.StatusOK, "The test client as it is now.", testClientSchema, nil}},
 	errors:      []string{"not_found", "invalid_params"},
 	Examples: []Example{{
-		name: "bob", Summary: "Bob approves by himself again", Status: http.StatusOK, Answer: wire.TestClientOf(exampleAPITestClient(25_000)),
+		name: "bob", Summary: "Bob approves by himself again", Status: http.StatusOK, Answer: view.TestClientOf(exampleAPITestClient(25_000)),
 		Parameters: map[string]any{"msisdn": exampleAPIMSISDN},
 	}},
 }

@@ -5,6 +5,8 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/cauri-dev/cauri/server/httpapi/decode"
+	"github.com/cauri-dev/cauri/server/httpapi/view"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/payments"
@@ -21,11 +23,11 @@ var CreateTestClient = Operation{
 		"sandbox's data: a reset removes it. If a TestClient resource gets its number, the resource takes over and this SIM is " +
 		"deleted.\n\n" +
 		"A number that is registered already is refused with `duplicate_msisdn`." + onlyIfAllowed,
-	Body:    wire.CreateTestClient.Schema,
+	Body:    decode.CreateTestClient.Schema,
 	answers: []described{{http.StatusCreated, "The test client was created.", testClientSchema, []string{"Location"}}},
 	errors:  []string{"forbidden", "duplicate_msisdn", "too_many_test_clients"},
 	Examples: []Example{{
-		name: "bob", Summary: "A payer with some money", Status: http.StatusCreated, Answer: wire.TestClientOf(exampleAPITestClient(10_000)),
+		name: "bob", Summary: "A payer with some money", Status: http.StatusCreated, Answer: view.TestClientOf(exampleAPITestClient(10_000)),
 		Body: `{
   "msisdn": "` + exampleAPIMSISDN + `",
   "name": "bob",
@@ -41,11 +43,11 @@ var PatchTestClient = Operation{
 		"operator and the country cannot be changed. The Content-Type may be `application/merge-patch+json` too.\n\n" +
 		"The test client of a resource is refused with `managed_by_resource`." + onlyIfAllowed,
 	Parameters: []*huma.Param{msisdnParameter},
-	Body:       wire.PatchTestClient.Schema,
+	Body:       decode.PatchTestClient.Schema,
 	answers:    []described{{http.StatusOK, "The test client as it is now.", testClientSchema, nil}},
 	errors:     []string{"forbidden", "not_found", "invalid_params", "managed_by_resource"},
 	Examples: []Example{{
-		name: "balance", Summary: "Another balance", Status: http.StatusOK, Answer: wire.TestClientOf(exampleAPITestClient(25_000)),
+		name: "balance", Summary: "Another balance", Status: http.StatusOK, Answer: view.TestClientOf(exampleAPITestClient(25_000)),
 		Parameters: map[string]any{"msisdn": exampleAPIMSISDN}, Body: `{
   "balance": 25000
 }`,

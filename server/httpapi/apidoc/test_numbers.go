@@ -5,6 +5,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/cauri-dev/cauri/server/httpapi/view"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/operators"
 	"github.com/cauri-dev/cauri/server/payments"
@@ -37,7 +38,7 @@ var ListTestNumbers = Operation{
 
 func exampleTestNumbers() (list wire.TestNumberList) {
 	for _, n := range operators.TestNumbersOf(payments.MTN, payments.Rwanda) {
-		list.Data = append(list.Data, wire.TestNumberOf(n))
+		list.Data = append(list.Data, view.TestNumberOf(n))
 	}
 	return list
 }

@@ -23,7 +23,7 @@ func changed(text json.RawMessage, change func(map[string]json.RawMessage)) json
 	switch text[0] {
 	case '[':
 		var items []json.RawMessage
-		decode(text, &items)
+		mustDecode(text, &items)
 		for i := range items {
 			items[i] = changed(items[i], change)
 		}
@@ -83,12 +83,12 @@ func olderSchema(object map[string]json.RawMessage) {
 }
 
 func parsed(text json.RawMessage) (object map[string]json.RawMessage) {
-	decode(text, &object)
+	mustDecode(text, &object)
 	return object
 }
 
-// decode and encoded panic on an error. The document is constant, so an error would fail every test.
-func decode(text []byte, into any) {
+// mustDecode and encoded panic on an error. The document is constant, so an error would fail every test.
+func mustDecode(text []byte, into any) {
 	if err := json.Unmarshal(text, into); err != nil {
 		panic("the API's description: " + err.Error())
 	}

@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/cauri-dev/cauri/server/httpapi/wire"
+	"github.com/cauri-dev/cauri/server/httpapi/view"
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/webhooks"
@@ -17,7 +17,7 @@ var GetWebhook = Operation{
 		"The callbacks of the operators' own APIs go to other addresses: callbacks has those that are unacknowledged, and nothing else counts them.",
 	answers: []described{{http.StatusOK, "The webhook, as it is now.", webhookSchema, nil}},
 	Examples: []Example{{
-		name: "failing", Summary: "A receiver that refuses the signature", Status: http.StatusOK, Answer: wire.WebhookOf(failingWebhook(), nil, nil, func(event string) string {
+		name: "failing", Summary: "A receiver that refuses the signature", Status: http.StatusOK, Answer: view.WebhookOf(failingWebhook(), nil, nil, func(event string) string {
 			return "https://pay.example.com/sandboxes/team-payments/checkout/console/webhooks/" + event
 		}),
 	}},

@@ -1,13 +1,5 @@
 package wire
 
-import (
-	"encoding/base64"
-	"strings"
-	"time"
-
-	"github.com/cauri-dev/cauri/server/webhooks"
-)
-
 // CompareRequest is the body of POST /v1/events/{id}/compare. The request log keeps neither body nor body_base64.
 type CompareRequest struct {
 	_                 struct{} `additionalProperties:"true"`
@@ -19,37 +11,6 @@ type CompareRequest struct {
 	ComputedSignature string   `json:"computed_signature,omitempty" maxLength:"2000" example:"sha256=64e832ddea26d2a2a3c0f0c6a5a0e3f0f6b1bfb07cb3a0dd5b2d8a2fd7c7a5b1" doc:"The signature that the code of your receiver computed, for either header."`
 	SecretFingerprint string   `json:"secret_fingerprint,omitempty" pattern:"^[0-9a-f]{8}$" patternDescription:"8 hexadecimal digits, the beginning of the SHA-256 of the secret" example:"b293a569" doc:"Fingerprint of the secret that your receiver holds. Never send the secret."`
 	VerifiedAt        string   `json:"verified_at,omitempty" format:"date-time" example:"2026-05-31T12:00:00Z" doc:"When your receiver verified, by its own clock (RFC 3339)."`
-}
-
-// CompareEvent reads the body of POST /v1/events/{id}/compare.
-var CompareEvent = newDecoder[CompareRequest]()
-
-// CapturedBody returns the captured body, and the time at which it was verified; zero: not given. Its error is of type [*Error].
-func CapturedBody(c *CompareRequest) (body []byte, verifiedAt time.Time, err error) {
-	wrong := FieldErrors{}
-	switch {
-	case (c.Body == nil) == (c.BodyBase64 == nil):
-		wrong["body"] = []string{"is required, or body_base64 in its place: send one of them"}
-	case c.Body != nil:
-		body = []byte(*c.Body)
-	default:
-		if body, err = base64.StdEncoding.DecodeString(*c.BodyBase64); err != nil {
-			wrong["body_base64"] = []string{"must be base64 with its padding (RFC 4648)"}
-		}
-	}
-	var at *time.Time
-	if c.VerifiedAt != "" {
-		if problem := moment(&at, c.VerifiedAt); problem != "" {
-			wrong["verified_at"] = []string{problem}
-		}
-	}
-	if len(wrong) > 0 {
-		return nil, verifiedAt, InvalidBody(wrong)
-	}
-	if at != nil {
-		verifiedAt = *at
-	}
-	return body, verifiedAt, nil
 }
 
 // Comparison is the answer of POST /v1/events/{id}/compare.
@@ -81,35 +42,8 @@ type SchemeVerified struct {
 	Verifies bool   `json:"verifies" doc:"Whether it verifies your bytes. What you did not send is taken to be as it was sent."`
 }
 
-// ComparisonCauses are the codes of all causes.
-var ComparisonCauses = func() (codes []string) {
-	for _, cause := range webhooks.DifferenceCauses {
-		codes = append(codes, string(cause))
-	}
-	return append(codes, "fault", "other_secret", "other_signature", "other_timestamp", "stale_timestamp", "secret_unknown",
-		"no_secret", "other_key", "other_form")
-}()
-
 // ComparisonCause is a likely cause of a refusal.
 type ComparisonCause struct {
 	Code    string `json:"code" doc:"Machine-readable."`
 	Message string `json:"message" doc:"What is wrong, and what to do."`
-}
-
-// The excerpts begin so many bytes before the first one that differs, and have so many bytes.
-const (
-	excerptBefore = 24
-	excerptBytes  = 72
-)
-
-// BodyDifferenceOf returns the view of the difference of two bodies.
-func BodyDifferenceOf(d *webhooks.Difference, sent, yours []byte) *BodyDifference {
-	from := max(0, d.Offset-excerptBefore)
-	excerpt := func(text []byte) string {
-		return strings.ToValidUTF8(string(text[from:min(len(text), from+excerptBytes)]), "\uFFFD")
-	}
-	return &BodyDifference{
-		Offset: d.Offset, ExcerptOffset: from, SentExcerpt: excerpt(sent), YourExcerpt: excerpt(yours),
-		MoreBlanks: d.Blanks, MoreEscapes: d.Escapes, Reordered: d.Reordered, Fields: append([]string{}, d.Fields[:min(len(d.Fields), 100)]...),
-	}
 }

@@ -1,3 +1,3 @@
-// Package wire has the types of the API's JSON: requests with strict decoding and their hash, responses and errors. It
-// also has cursors and the parameters of lists.
+// Package wire has the types of the API's JSON: the bodies of requests and answers, as their fields are written. A client of
+// the API imports it, so it imports the domain alone.
 package wire

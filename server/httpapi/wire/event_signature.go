@@ -1,12 +1,5 @@
 package wire
 
-import (
-	"crypto/sha256"
-	"encoding/hex"
-
-	"github.com/cauri-dev/cauri/server/webhooks"
-)
-
 // EventSignature explains how an attempt to deliver an event was signed.
 type EventSignature struct {
 	Attempt int               `json:"attempt" minimum:"1" doc:"Number of the attempt that this is about."`
@@ -37,33 +30,4 @@ type SignatureOfASecret struct {
 	Header            string `json:"header" doc:"The header that has it."`
 	Value             string `json:"value" doc:"As in the header: sha256= or v1, and the HMAC."`
 	SecretFingerprint string `json:"secretFingerprint" pattern:"^[0-9a-f]{8}$" doc:"Fingerprint of the secret: the first 8 hexadecimal digits of the SHA-256 of its text."`
-}
-
-// schemeWords says in words what of the secret is the key of a scheme, and how its signatures are written.
-var schemeWords = map[string]struct{ key, encoding string }{
-	webhooks.HeaderSignature: {"The text of the secret, with its whsec_.", "hex"},
-	webhooks.HeaderStandardSignature: {
-		"What follows whsec_ in the secret, decoded from base64. A secret of another form is the key itself.", "base64",
-	},
-}
-
-// EventSignatureOf returns the view of how an attempt with this number was signed.
-func EventSignatureOf(attempt int, e *webhooks.Explanation) *EventSignature {
-	signed := e.Schemes[0].Signed
-	sum := sha256.Sum256(signed)
-	view := &EventSignature{Attempt: attempt, Bytes: len(signed), SHA256: hex.EncodeToString(sum[:])}
-	for _, h := range e.Headers {
-		view.Headers = append(view.Headers, EventHeader(h))
-	}
-	for _, scheme := range e.Schemes {
-		words := schemeWords[scheme.Header]
-		one := SignatureScheme{
-			Header: scheme.Header, Algorithm: "HMAC-SHA256", Key: words.key, SignedPrefix: scheme.Before, Encoding: words.encoding,
-		}
-		for _, signature := range scheme.Signatures {
-			one.Signatures = append(one.Signatures, SignatureOfASecret(signature))
-		}
-		view.Schemes = append(view.Schemes, one)
-	}
-	return view
 }

@@ -1,10 +1,5 @@
 package wire
 
-import (
-	"github.com/cauri-dev/cauri/server/payments"
-	"github.com/cauri-dev/cauri/server/proof"
-)
-
 // LedgerAccount is the proof of one balance. It is exported, so that the schemas of structs that embed it have its
 // fields.
 type LedgerAccount struct {
@@ -32,25 +27,6 @@ type LedgerImbalance struct {
 	Before     *int64 `json:"before" doc:"Number of the movement before which the difference is; null: it is after the last verified one, or in the balance itself."`
 }
 
-// LedgerAccountOf returns the view of an account's proof.
-func LedgerAccountOf(p *proof.AccountProof) LedgerAccount {
-	v := LedgerAccount{
-		Account: p.Account.String(), Kind: p.Kind(), Currency: string(p.Currency), MSISDN: optional(p.MSISDN),
-		Opening: p.Opening, Adjustments: p.Adjustments, Collections: p.Collections, Refunds: p.Refunds, Disbursements: p.Disbursements,
-		Balance: p.Balance, Movements: p.Movements, Balanced: p.Imbalance == nil, VerifiedUpTo: p.VerifiedUpTo,
-	}
-	if p.VerifiedAt != nil {
-		v.VerifiedAt = new(payments.FormatTime(*p.VerifiedAt))
-	}
-	if i := p.Imbalance; i != nil {
-		v.Imbalance = &LedgerImbalance{Difference: i.Amount, After: i.After}
-		if i.Before > 0 {
-			v.Imbalance.Before = &i.Before
-		}
-	}
-	return v
-}
-
 // LedgerAccountList is the answer of GET /v1/ledger.
 type LedgerAccountList struct {
 	Balanced   bool            `json:"balanced" doc:"Whether all accounts of the sandbox are balanced, those of the other pages too."`
@@ -59,47 +35,5 @@ type LedgerAccountList struct {
 	HasMore    bool            `json:"hasMore"`
 }
 
-// LedgerCursors encodes and decodes the cursors of the list of accounts.
-const LedgerCursors cursors = "ledger"
-
-// AccountCursor returns an account's position in the list, in the type that cursors encode.
-func AccountCursor(a proof.Account) payments.ID {
-	if a.MSISDN != "" {
-		return NumberCursor(a.MSISDN)
-	}
-	return NumberCursor(string(a.Currency))
-}
-
-// LedgerQuery is the query of the list of accounts.
-type LedgerQuery struct {
-	Verify bool // whether the answer waits for a verification from the first movement
-	After  *payments.ID
-	Limit  int
-}
-
-// Account returns the last account before the page.
-func (q *LedgerQuery) Account() proof.Account {
-	text := MSISDNAt(q.After)
-	if payments.ValidMSISDN(text) {
-		return proof.Account{MSISDN: text}
-	}
-	return proof.Account{Currency: payments.Currency(text)}
-}
-
 // VerifyFull is the value of the parameter that requests a verification from the first movement.
 const VerifyFull = "full"
-
-// LedgerParameters has the parsers of the query's parameters.
-var LedgerParameters = Parameters[LedgerQuery, LedgerAccountList]{
-	"limit": func(q *LedgerQuery, value string, _ int64) string { return limit(&q.Limit, value) },
-	"cursor": func(q *LedgerQuery, value string, tenant int64) string {
-		return LedgerCursors.place(&q.After, tenant, value)
-	},
-	"verify": func(q *LedgerQuery, value string, _ int64) string {
-		q.Verify = value == VerifyFull
-		if !q.Verify {
-			return "must be " + VerifyFull
-		}
-		return ""
-	},
-}

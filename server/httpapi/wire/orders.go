@@ -1,6 +1,8 @@
 package wire
 
-import "github.com/cauri-dev/cauri/server/payments"
+import (
+	"github.com/cauri-dev/cauri/server/payments"
+)
 
 // Order returns the collection to record.
 func (b *CreatePaymentRequest) Order() payments.Order {

@@ -1,10 +1,5 @@
 package wire
 
-import (
-	"bytes"
-	"encoding/json"
-)
-
 // appendJSON implements appender.
 func (v Payment) appendJSON(b []byte) []byte {
 	o := jsonObject(append(b, '{'))
@@ -51,15 +46,6 @@ func (v Payment) appendJSON(b []byte) []byte {
 	}
 	o.name("raw")
 	return append(append(o, v.Raw...), '}')
-}
-
-// appendCompact appends a JSON value to b without insignificant spaces. It appends null if value is empty.
-func appendCompact(b []byte, value json.RawMessage) []byte {
-	out := bytes.NewBuffer(b)
-	if value == nil || json.Compact(out, value) != nil { // a JSON column of the database always has valid JSON
-		return append(b, "null"...)
-	}
-	return out.Bytes()
 }
 
 // appendJSON implements appender.

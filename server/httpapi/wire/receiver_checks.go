@@ -1,26 +1,11 @@
 package wire
 
-import (
-	"encoding/json"
-	"net/http"
-	"strconv"
-	"strings"
-	"time"
-
-	"github.com/cauri-dev/cauri/server/grade"
-	"github.com/cauri-dev/cauri/server/ledger/receiverchecks"
-	"github.com/cauri-dev/cauri/server/payments"
-)
-
 // ReceiverCheckRequest is the body of POST /v1/receiver_checks. The body is optional.
 type ReceiverCheckRequest struct {
 	_     struct{} `additionalProperties:"true"`
 	TxID  string   `json:"tx_id,omitempty" pattern:"^TX_[0-9A-HJKMNP-TV-Z]{26}$" patternDescription:"a transaction's id, TX_ with 26 characters behind it" example:"TX_0SGFHP2T6CKSRTNMP79EP8AFX4" doc:"A collection that has ended. All events are the one of this payment, changed only as a line says. Left out: they are of payments that do not exist."`
 	Allow bool     `json:"allow,omitempty" doc:"With tx_id: a refund of this payment that did not happen may be told."`
 }
-
-// CreateReceiverCheck reads the body of POST /v1/receiver_checks.
-var CreateReceiverCheck = newDecoder[ReceiverCheckRequest]()
 
 // ReceiverCheck is a check of a sandbox's receiver, with its report card.
 type ReceiverCheck struct {
@@ -51,94 +36,4 @@ type ReceiverLineView struct {
 	Fix      string  `json:"fix" doc:"What to change so that it holds."`
 }
 
-const checkPrefix = "chk_"
-
-// ParseCheckID reads the id of a check. It returns [payments.ErrBadID].
-func ParseCheckID(text string) (payments.ID, error) {
-	code, found := strings.CutPrefix(text, checkPrefix)
-	if !found {
-		return payments.ID{}, payments.ErrBadID
-	}
-	return payments.ParseCode(code)
-}
-
-// ReceiverCheckOf returns the view of a check. It returns an error if its card cannot be read.
-func ReceiverCheckOf(c *receiverchecks.Check) (*ReceiverCheck, error) {
-	view := &ReceiverCheck{
-		ID: checkPrefix + c.ID.Code(), State: "queued", RequestedAt: payments.FormatTime(c.RequestedAt), StartedAt: momentOf(c.BeganAt),
-		FinishedAt: momentOf(c.FinishedAt), Battery: grade.Battery, Lines: []ReceiverLineView{},
-	}
-	switch {
-	case c.FinishedAt != nil:
-		view.State = "finished"
-	case c.BeganAt != nil:
-		view.State = "running"
-	}
-	if c.Transaction != nil {
-		view.TxID = new(c.Transaction.String())
-	}
-	if c.Problem != "" {
-		view.Problem = &c.Problem
-	}
-	if c.Card == nil {
-		return view, nil
-	}
-	var card grade.Card
-	err := json.Unmarshal(c.Card, &card)
-	SetCard(view, &card)
-	return view, err
-}
-
-// SetCard sets the fields of a check that a report card has.
-func SetCard(c *ReceiverCheck, card *grade.Card) {
-	c.Battery = card.Battery
-	if card.Letter != "" {
-		c.Letter = new(string(card.Letter))
-	}
-	if !card.FinishedAt.IsZero() {
-		c.Summary = new(card.Sentence().String())
-	}
-	for i := range card.Results {
-		c.Lines = append(c.Lines, receiverLineOf(&card.Results[i]))
-	}
-}
-
-func receiverLineOf(r *grade.Result) ReceiverLineView {
-	line := r.Of()
-	why, fix := r.Advice()
-	view := ReceiverLineView{
-		ID: line.ID, Group: string(line.Group), What: line.What.String(), Expects: string(line.Expects), Outcome: string(r.Outcome),
-		Observed: r.Observed().String(), Bonus: line.Bonus(), Why: string(why), Fix: fix.String(),
-	}
-	if r.Reason != "" {
-		view.Reason = new(string(r.Reason))
-	}
-	return view
-}
-
-// NoSuchCheck is 404 for a check of a receiver.
-func NoSuchCheck() *Error {
-	return NotFound("There is no check of the receiver with this id in this sandbox. A reset ends a check, and the newest 20 are kept.")
-}
-
-// NoWebhook is 409 for a sandbox without a webhook.
-func NoWebhook() *Error {
-	return &Error{Status: http.StatusConflict, Code: "no_webhook", Detail: map[string]any{"field": "spec.webhook.url"},
-		Message: "This sandbox has no webhook URL to send events to. Set spec.webhook.url of the SandboxEnvironment first."}
-}
-
-// NoEndedCollection is 400 for a check with a transaction that is no collection, or has not ended.
-func NoEndedCollection() *Error {
-	return InvalidField("tx_id", "must be the id of a collection of this sandbox that has ended")
-}
-
-// TooManyChecks is 429 while a check is open, and within a minute of the last one.
-func TooManyChecks(often receiverchecks.ErrTooManyChecks) *Error {
-	e := &Error{Status: http.StatusTooManyRequests, Code: "too_many_checks", RetryAfter: "5",
-		Message: "A check of this receiver is open. Read it, and ask for another one when it has finished."}
-	if often.Wait > 0 {
-		e.RetryAfter = strconv.Itoa(int(often.Wait / time.Second))
-		e.Message = "The receiver was checked less than a minute ago. Ask again after the seconds of Retry-After."
-	}
-	return e
-}
+const CheckPrefix = "chk_"

@@ -17,9 +17,6 @@ type CreatePaymentRequest struct {
 	Scenario       string   `json:"scenario,omitempty" enum:"success,pin_invalid,low_balance,timeout,blocked,cancelled,unknown_msisdn,limit_exceeded,maintenance,duplicate" example:"success" doc:"Forces an outcome."`
 }
 
-// CreatePayment reads the body of POST /v1/payments.
-var CreatePayment = newDecoder[CreatePaymentRequest]()
-
 // RefundRequest is the optional body of POST /v1/payments/{id}/refund.
 type RefundRequest struct {
 	_           struct{} `additionalProperties:"true"`
@@ -27,9 +24,6 @@ type RefundRequest struct {
 	Reference   string   `json:"reference,omitempty" minLength:"1" maxLength:"80" example:"SHOP-REF-20260531120000-0123456789AB" doc:"Idempotency key; generated if it is missing."`
 	Description *string  `json:"description,omitempty" maxLength:"200" example:"Returned" doc:"Stored and returned; the reason of the refund."`
 }
-
-// CreateRefund reads the body of POST /v1/payments/{id}/refund.
-var CreateRefund = newDecoder[RefundRequest]()
 
 // DisbursementRequest is the body of POST /v1/disbursements.
 type DisbursementRequest struct {
@@ -46,6 +40,3 @@ type DisbursementRequest struct {
 	IsURLProtected *bool    `json:"is_url_protected,omitempty" doc:"Whether the order's link needs a permission."`
 	Description    *string  `json:"description,omitempty" maxLength:"200" example:"Weekly payout" doc:"Stored and returned; does not affect the outcome."`
 }
-
-// CreateDisbursement reads the body of POST /v1/disbursements.
-var CreateDisbursement = newDecoder[DisbursementRequest]()

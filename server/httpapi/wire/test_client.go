@@ -1,13 +1,5 @@
 package wire
 
-import (
-	"slices"
-	"strings"
-
-	"github.com/cauri-dev/cauri/server/ledger"
-	"github.com/cauri-dev/cauri/server/payments"
-)
-
 // TestClient is the view of a SIM and its holder.
 type TestClient struct {
 	MSISDN         string `json:"msisdn" doc:"Its number."`
@@ -30,23 +22,6 @@ const (
 	StateBlocked = "Blocked"
 )
 
-// TestClientOf returns the view of a test client.
-func TestClientOf(c *ledger.TestClient) TestClient {
-	v := TestClient{
-		MSISDN: c.MSISDN, Name: c.Name, Source: c.Source, Operator: string(c.Operator), Country: string(c.Country),
-		Currency: string(c.Currency()),
-		State:    StateActive, Behavior: string(c.Behavior), Balance: c.Balance,
-		PendingPrompts: int64(c.Prompts),
-	}
-	if c.Blocked {
-		v.State = StateBlocked
-	}
-	if c.ManualUntil != nil {
-		v.ManualUntil = new(payments.FormatTime(*c.ManualUntil))
-	}
-	return v
-}
-
 // OneTimeCode is the answer of GET /v1/test_clients/{msisdn}/otp.
 type OneTimeCode struct {
 	MSISDN string `json:"msisdn"`
@@ -58,48 +33,4 @@ type TestClientList struct {
 	Data       []TestClient `json:"data" doc:"Ordered by number."`
 	NextCursor *string      `json:"nextCursor" doc:"Send it as cursor to get the next page; null on the last one."`
 	HasMore    bool         `json:"hasMore"`
-}
-
-const (
-	TestClientCursors cursors = "test_clients"
-	PromptCursors     cursors = "prompts"
-)
-
-// NumberCursor copies a phone number, by which the list is ordered, into the type that cursors encode. A number has at most
-// 16 characters, and an id has 16 bytes.
-func NumberCursor(msisdn string) (place payments.ID) {
-	copy(place[:], msisdn)
-	return place
-}
-
-// MSISDNAt returns the number at a position; "" for nil.
-func MSISDNAt(place *payments.ID) string {
-	if place == nil {
-		return ""
-	}
-	return strings.TrimRight(string(place[:]), "\x00")
-}
-
-// TestClientQuery is the query of a list of test clients.
-type TestClientQuery struct {
-	Filter ledger.TestClientFilter
-	After  *payments.ID
-	Limit  int
-}
-
-// TestClientParameters has the parsers of the query's parameters.
-var TestClientParameters = Parameters[TestClientQuery, TestClientList]{
-	"limit": func(q *TestClientQuery, value string, _ int64) string { return limit(&q.Limit, value) },
-	"cursor": func(q *TestClientQuery, value string, tenant int64) string {
-		return TestClientCursors.place(&q.After, tenant, value)
-	},
-	"country":  func(q *TestClientQuery, value string, _ int64) string { return country(&q.Filter.Country, value) },
-	"operator": func(q *TestClientQuery, value string, _ int64) string { return operator(&q.Filter.Operator, value) },
-	"state": func(q *TestClientQuery, value string, _ int64) string {
-		q.Filter.Blocked = new(value == StateBlocked)
-		if !slices.Contains([]string{StateActive, StateBlocked}, value) {
-			return "must be one of Active, Blocked"
-		}
-		return ""
-	},
 }

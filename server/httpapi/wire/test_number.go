@@ -1,10 +1,5 @@
 package wire
 
-import (
-	"github.com/cauri-dev/cauri/server/operators"
-	"github.com/cauri-dev/cauri/server/payments"
-)
-
 // TestNumber is a phone number with a fixed behavior that needs no test client.
 type TestNumber struct {
 	MSISDN              string  `json:"msisdn" doc:"The number."`
@@ -17,24 +12,7 @@ type TestNumber struct {
 	Description         string  `json:"description"`
 }
 
-// TestNumberOf returns the view of a test number.
-func TestNumberOf(n operators.TestNumber) TestNumber {
-	currency, _ := n.Country.Currency()
-	v := TestNumber{
-		MSISDN: n.MSISDN, Operator: string(n.Operator), Country: string(n.Country), Currency: string(currency),
-		CollectionOutcome: string(n.CollectionOutcome()), DisbursementOutcome: string(n.DisbursementOutcome()),
-		Description: string(n.Description),
-	}
-	if n.Status == payments.Pending {
-		v.Behavior = new(string(n.Behavior.Confirmation()))
-	}
-	return v
-}
-
 // TestNumberList is the answer of GET /v1/test_numbers.
 type TestNumberList struct {
 	Data []TestNumber `json:"data" doc:"Ordered by country, operator and number. Empty if the sandbox has none."`
 }
-
-// TestNumberParameters has no parser: the list has no parameters.
-var TestNumberParameters = Parameters[struct{}, TestNumberList]{}

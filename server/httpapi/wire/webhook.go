@@ -1,12 +1,5 @@
 package wire
 
-import (
-	"github.com/cauri-dev/cauri/server/advice"
-	"github.com/cauri-dev/cauri/server/faults"
-	"github.com/cauri-dev/cauri/server/ledger"
-	"github.com/cauri-dev/cauri/server/webhooks"
-)
-
 // Webhook is the answer of GET /v1/webhook.
 type Webhook struct {
 	URL                 *string            `json:"url" doc:"Where events are sent, without user, password and query; null if the sandbox has no webhook."`
@@ -49,56 +42,4 @@ type WebhookSecret struct {
 	Fingerprint string  `json:"fingerprint" pattern:"^[0-9a-f]{8}$" doc:"The first 8 hexadecimal digits of the SHA-256 of the secret's text. On the machine of the receiver: printf %s \"$CAURI_WEBHOOK_SECRET\" | sha256sum | cut -c1-8"`
 	Since       *string `json:"since,omitempty" format:"date-time" doc:"Since when the current secret signs, in real time."`
 	ValidUntil  *string `json:"validUntil,omitempty" format:"date-time" doc:"Until when a previous secret signs too, in real time."`
-}
-
-// WebhookOf returns the view of the webhook of a sandbox with these faults, and of callbacks of operators' own APIs. The function
-// pageOf returns the address of an event's page in the console; empty: there is no console.
-func WebhookOf(w *ledger.Webhook, callbacks []ledger.FailingCallbacks, declared faults.Set, pageOf func(event string) string) Webhook {
-	view := Webhook{
-		Events: []string{}, State: string(w.State), ConsecutiveFailures: w.Failures, FailingSince: momentOf(w.FailingSince),
-		NextProbeAt: momentOf(w.ProbeAt), FirstFailure: webhookAttemptOf(w.FirstFailure, declared),
-		Acknowledged: w.Acknowledged, Unacknowledged: w.Unacknowledged, UnacknowledgedEvent: webhookAttemptOf(w.NewestFailed, declared),
-		LastFailure: webhookAttemptOf(w.LastFailed, declared), LastDelivery: webhookAttemptOf(w.LastDelivery, declared),
-		Delivered: w.Delivered, Failed: w.Failed, Waiting: w.Waiting, PreviousSecrets: []WebhookSecret{}, Callbacks: []FailingCallbacks{},
-	}
-	for i := range callbacks {
-		view.Callbacks = append(view.Callbacks, failingCallbacksOf(&callbacks[i], pageOf))
-	}
-	if w.State != webhooks.EndpointNone {
-		view.URL = &w.URL
-	}
-	if w.Fails() {
-		page := ""
-		if w.Newest != nil {
-			page = pageOf(w.Newest.EventID().String())
-		}
-		view.Advice = AdviceOf(advice.OfReceiver(&w.EndpointHealth, w.URL), page)
-	}
-	for _, t := range w.Types {
-		view.Events = append(view.Events, t.Event())
-	}
-	if w.Secret != nil {
-		view.Secret = new(webhookSecretOf(w.Secret))
-	}
-	for i := range w.Previous {
-		view.PreviousSecrets = append(view.PreviousSecrets, webhookSecretOf(&w.Previous[i]))
-	}
-	return view
-}
-
-func failingCallbacksOf(c *ledger.FailingCallbacks, pageOf func(event string) string) FailingCallbacks {
-	id := c.Newest.String()
-	why := advice.OfAttempt(advice.Attempt{Failure: c.Failure, Host: advice.HostOf(c.URL), Event: id, Callback: true})
-	return FailingCallbacks{string(c.Operator), c.Count, id, *AdviceOf(why, pageOf(id))}
-}
-
-func webhookSecretOf(s *ledger.SigningSecret) WebhookSecret {
-	return WebhookSecret{Fingerprint: s.Fingerprint, Since: momentOf(s.Since), ValidUntil: momentOf(s.Until)}
-}
-
-func webhookAttemptOf(a *ledger.EndpointAttempt, declared faults.Set) *WebhookAttempt {
-	if a == nil {
-		return nil
-	}
-	return &WebhookAttempt{a.Event.String(), deliveryAttemptOf(&a.AttemptRecord, declared)}
 }

@@ -1,0 +1,8 @@
+package decode
+
+import (
+	"github.com/cauri-dev/cauri/server/httpapi/wire"
+)
+
+// TestNumberParameters has no parser: the list has no parameters.
+var TestNumberParameters = Parameters[struct{}, wire.TestNumberList]{}
