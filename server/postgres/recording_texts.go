@@ -63,15 +63,14 @@ with sandbox as (
     and (select count(*) from payer) >= 0
   returning f.balance, f.movements
 ), booked as (
-  insert into transactions (tenant, id, type, reference, request_hash, order_ref, order_url, is_url_protected,
-    store, description, env_id, operator, country, currency, msisdn, amount, absorption_pct, float_currency,
+  insert into transactions (tenant, id, type, reference, request_hash, order_ref, order_url, is_url_protected, store, description, env_id,
+    operator, country, currency, msisdn, amount, absorption_pct, float_currency,
     status, scenario, commission, net_amount, latency_ms, sim_id, completed_at,
     merchant_delta, sim_delta, merchant_balance_after, sim_balance_after, merchant_number, sim_number, created_at)
-  select $1, $8::uuid, 'collection', $2,
-    $9, $10, $11, $12,
-    $13, $14, $15, $16, $17,
-    $18, $6, $19, $20,
-    $7, 'SUCCESS',
+  select $1, $8::uuid, 'collection', $2, $9, $10, $11,
+    $12, $13, $14, $15,
+    $16, $17, $18, $6, $19,
+    $20, $7, 'SUCCESS',
     $21, $5, $4, $22, payer.sim_id,
     now(), $4,
     case when payer.sim_id is null then 0
@@ -146,15 +145,14 @@ with sandbox as (
     and s.number_key = $1::bigint::text || $4::text
   returning s.balance, s.movements
 ), booked as (
-  insert into transactions (tenant, id, type, reference, request_hash, order_ref, order_url, is_url_protected,
-    store, description, env_id, operator, country, currency, msisdn, amount, absorption_pct, float_currency,
+  insert into transactions (tenant, id, type, reference, request_hash, order_ref, order_url, is_url_protected, store, description, env_id,
+    operator, country, currency, msisdn, amount, absorption_pct, float_currency,
     status, scenario, commission, net_amount, latency_ms, sim_id, completed_at,
     merchant_delta, sim_delta, merchant_balance_after, sim_balance_after, merchant_number, sim_number, created_at)
-  select $1, $13::uuid, 'disbursement', $2,
-    $14, $15, $16, $17,
-    $18, $19, $20, $8, $9,
-    $21, $4, $12, $22,
-    $5,
+  select $1, $13::uuid, 'disbursement', $2, $14, $15, $16,
+    $17, $18, $19, $20,
+    $8, $9, $21, $4, $12,
+    $22, $5,
     coalesce(decided.status, case when decided.paid then 'SUCCESS'
       else 'INSUFFICIENT_FUNDS' end)::transaction_status,
     '', 0, $12::bigint, ($23::integer[])[decided.outcome], decided.sim_id,
@@ -235,13 +233,13 @@ with sandbox as (
   update transactions p set refunded = p.refunded + decided.asked
   from decided where decided.paid and p.tenant = $1 and p.id = $5
 ), booked as (
-  insert into transactions (tenant, id, type, reference, request_hash, order_ref, order_url, is_url_protected,
-    store, description, env_id, operator, country, currency, msisdn, amount, absorption_pct, float_currency,
+  insert into transactions (tenant, id, type, reference, request_hash, order_ref, order_url, is_url_protected, store, description, env_id,
+    operator, country, currency, msisdn, amount, absorption_pct, float_currency,
     status, scenario, commission, net_amount, latency_ms, sim_id, completed_at,
     merchant_delta, sim_delta, merchant_balance_after, sim_balance_after, merchant_number, sim_number, parent_id, created_at)
-  select $1, $8::uuid, 'refund', $2, $9,
-    parent.order_ref, parent.order_url, parent.is_url_protected, parent.store, $10::text,
-    parent.env_id, parent.operator, parent.country, parent.currency, parent.msisdn, decided.asked,
+  select $1, $8::uuid, 'refund', $2, $9, parent.order_ref, parent.order_url,
+    parent.is_url_protected, parent.store, $10::text, parent.env_id,
+    parent.operator, parent.country, parent.currency, parent.msisdn, decided.asked,
     parent.absorption_pct, parent.float_currency,
     case when decided.paid then 'SUCCESS' else decided.unpaid_status end::transaction_status, '', 0,
     decided.asked,
@@ -316,15 +314,14 @@ with sandbox as (
     ($15::float8[])[payer.payer_state] as after_ms
   from payer
 ), recorded as (
-  insert into transactions (tenant, id, type, reference, request_hash, order_ref, order_url, is_url_protected,
-    store, description, env_id, operator, country, currency, msisdn, amount, absorption_pct, float_currency,
+  insert into transactions (tenant, id, type, reference, request_hash, order_ref, order_url, is_url_protected, store, description, env_id,
+    operator, country, currency, msisdn, amount, absorption_pct, float_currency,
     status, scenario, commission, net_amount, latency_ms, sim_id, completed_at, passthrough, forward_fence,
     forward_failures, test_behavior, due_at, expires_at, created_at)
-  select $1, $16::uuid, 'collection', $2,
-    $17, $18, $19, $20,
-    $21, $22, $23, $6, $7,
-    $24, $5, $25, $26,
-    $12, d.status,
+  select $1, $16::uuid, 'collection', $2, $17, $18, $19,
+    $20, $21, $22, $23,
+    $6, $7, $24, $5, $25,
+    $26, $12, d.status,
     $11, $10, $9, d.latency_ms, d.sim_id,
     case when d.status <> 'PENDING' then now() end, d.status = 'PENDING' and d.of_operator,
     case when d.status = 'PENDING' and d.of_operator then 0 end, case when d.status = 'PENDING'
@@ -385,15 +382,14 @@ with sandbox as (
     ($15::float8[])[payer.payer_state] as after_ms
   from payer
 ), recorded as (
-  insert into transactions (tenant, id, type, reference, request_hash, order_ref, order_url, is_url_protected,
-    store, description, env_id, operator, country, currency, msisdn, amount, absorption_pct, float_currency,
+  insert into transactions (tenant, id, type, reference, request_hash, order_ref, order_url, is_url_protected, store, description, env_id,
+    operator, country, currency, msisdn, amount, absorption_pct, float_currency,
     status, scenario, commission, net_amount, latency_ms, sim_id, completed_at, passthrough, forward_fence,
     forward_failures, test_behavior, due_at, expires_at, created_at)
-  select $1, $16::uuid, 'collection', $2,
-    $17, $18, $19, $20,
-    $21, $22, $23, $6, $7,
-    $24, $5, $25, $26,
-    $12, d.status,
+  select $1, $16::uuid, 'collection', $2, $17, $18, $19,
+    $20, $21, $22, $23,
+    $6, $7, $24, $5, $25,
+    $26, $12, d.status,
     $11, $10, $9, d.latency_ms, d.sim_id,
     case when d.status <> 'PENDING' then now() end, d.status = 'PENDING' and d.of_operator,
     case when d.status = 'PENDING' and d.of_operator then 0 end, case when d.status = 'PENDING'

@@ -24,18 +24,12 @@ quota, or if the quota is used up. The argument names the parts that must have a
 {{define "within quota"}}(sandbox.quota is null or exists (select from counted)){{end}}
 
 {{/* The columns that a request decides, and those that its outcome decides. */ -}}
-{{define "request columns"}}tenant, id, type, reference, request_hash, order_ref, order_url, is_url_protected,
-    store, description, env_id, operator, country, currency, msisdn, amount, absorption_pct, float_currency
-{{- end}}
+{{define "request columns"}}tenant, id, type, {{requestColumns}}{{end}}
 {{define "outcome columns"}}status, scenario, commission, net_amount, latency_ms, sim_id, completed_at,
     merchant_delta, sim_delta, merchant_balance_after, sim_balance_after, merchant_number, sim_number{{end}}
 
 {{/* The values of the request columns in a statement for one request of this type. */ -}}
-{{define "request"}}sqlc.arg(tenant), recording_id(sqlc.arg(id)), '{{.}}', sqlc.arg(reference),
-    sqlc.arg(request_hash), sqlc.arg(order_ref), sqlc.narg(order_url), sqlc.arg(is_url_protected),
-    sqlc.arg(store), sqlc.narg(description), sqlc.arg(env_id), sqlc.arg(operator), sqlc.arg(country),
-    sqlc.arg(currency), sqlc.arg(msisdn), sqlc.arg(amount), sqlc.arg(absorption_pct),
-    sqlc.arg(float_currency){{end}}
+{{define "request"}}sqlc.arg(tenant), recording_id(sqlc.arg(id)), '{{.}}', {{requestValues}}{{end}}
 
 {{/* The event of a statement for one request. The argument is a from clause: its d says whether and when the
 event is due. */ -}}
@@ -51,15 +45,7 @@ event is due. */ -}}
 {{define "requests"}}select generate_subscripts(sqlc.arg(ids)::uuid[], 1) as n,
     unnest(sqlc.arg(ids)::uuid[]) as id,
     unnest(sqlc.arg(config_versions)::bigint[]) as config_version,
-    unnest(sqlc.arg(refs)::text[]) as reference, unnest(sqlc.arg(request_hashes)::bytea[]) as request_hash,
-    unnest(sqlc.arg(order_refs)::text[]) as order_ref, unnest(sqlc.arg(order_urls)::text[]) as order_url,
-    unnest(sqlc.arg(urls_protected)::boolean[]) as is_url_protected,
-    unnest(sqlc.arg(stores)::text[]) as store, unnest(sqlc.arg(described)::boolean[]) as described,
-    unnest(sqlc.arg(descriptions)::text[]) as description, unnest(sqlc.arg(env_ids)::text[]) as env_id,
-    unnest(sqlc.arg(operators)::text[]) as operator, unnest(sqlc.arg(countries)::text[]) as country,
-    unnest(sqlc.arg(currencies)::text[]) as currency, unnest(sqlc.arg(msisdns)::text[]) as msisdn,
-    unnest(sqlc.arg(amounts)::bigint[]) as amount,
-    unnest(sqlc.arg(absorption_pcts)::integer[]) as absorption_pct{{end}}
+    {{requestArrays}}{{end}}
 
 {{/* The requests that are accepted, of those in the part asked: version check, references, quota. */ -}}
 {{define "accepted of several"}}sandbox as materialized (
@@ -84,10 +70,7 @@ event is due. */ -}}
 ){{end}}
 
 {{/* The values of the request columns for the requests in d. */ -}}
-{{define "each request"}}sqlc.arg(tenant), d.id, '{{.}}', d.reference, d.request_hash, d.order_ref,
-    nullif(d.order_url, ''), d.is_url_protected, d.store, case when d.described then d.description end,
-    d.env_id, d.operator, d.country, d.currency, d.msisdn, d.amount, d.absorption_pct,
-    sqlc.arg(float_currency){{end}}
+{{define "each request"}}sqlc.arg(tenant), d.id, '{{.}}', {{arrayValues}}{{end}}
 
 {{/* The values of what only an operator's own API knows of a request. */ -}}
 {{define "native request"}}sqlc.arg(operation), sqlc.arg(sent), sqlc.narg(callback_urls)::text[],

@@ -1,5 +1,6 @@
 // Package queries has the statements from which sqlc generates package sqlc. Each file is a template of [text/template],
-// so that statements share the fragments of fragments.sql. Only generators and tests import it.
+// so that statements share the fragments of fragments.sql, and
+// the columns of [Columns]. Only generators and tests import it.
 package queries
 
 import (
@@ -14,7 +15,10 @@ var files embed.FS
 
 // Expanded returns the statements by the name of their file, with the fragments in them.
 func Expanded() (map[string]string, error) {
-	all, err := template.ParseFS(files, "*.sql")
+	all, err := template.New("").Funcs(template.FuncMap{
+		"requestColumns": requestColumns, "requestValues": requestValues, "refundValues": refundValues,
+		"requestArrays": requestArrays, "arrayValues": arrayValues,
+	}).ParseFS(files, "*.sql")
 	if err != nil {
 		return nil, fmt.Errorf("reading the statements: %w", err)
 	}

@@ -55,10 +55,7 @@ with sandbox as (
 ), booked as (
   insert into transactions ({{template "request columns"}},
     {{template "outcome columns"}}, parent_id, created_at)
-  select sqlc.arg(tenant), recording_id(sqlc.arg(id)), 'refund', sqlc.arg(reference), sqlc.arg(request_hash),
-    parent.order_ref, parent.order_url, parent.is_url_protected, parent.store, sqlc.narg(description)::text,
-    parent.env_id, parent.operator, parent.country, parent.currency, parent.msisdn, decided.asked,
-    parent.absorption_pct, parent.float_currency,
+  select sqlc.arg(tenant), recording_id(sqlc.arg(id)), 'refund', {{refundValues}},
     case when decided.paid then 'SUCCESS' else decided.unpaid_status end::transaction_status, '', 0,
     decided.asked,
     case when decided.paid then sqlc.arg(paid_latency_ms)::integer

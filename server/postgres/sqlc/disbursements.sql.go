@@ -70,15 +70,14 @@ with sandbox as (
     and s.number_key = $1::bigint::text || $4::text
   returning s.balance, s.movements
 ), booked as (
-  insert into transactions (tenant, id, type, reference, request_hash, order_ref, order_url, is_url_protected,
-    store, description, env_id, operator, country, currency, msisdn, amount, absorption_pct, float_currency,
+  insert into transactions (tenant, id, type, reference, request_hash, order_ref, order_url, is_url_protected, store, description, env_id,
+    operator, country, currency, msisdn, amount, absorption_pct, float_currency,
     status, scenario, commission, net_amount, latency_ms, sim_id, completed_at,
     merchant_delta, sim_delta, merchant_balance_after, sim_balance_after, merchant_number, sim_number, created_at)
-  select $1, recording_id($13), 'disbursement', $2,
-    $14, $15, $16, $17,
-    $18, $19, $20, $8, $9,
-    $21, $4, $12, $22,
-    $5,
+  select $1, recording_id($13), 'disbursement', $2, $14, $15, $16,
+    $17, $18, $19, $20,
+    $8, $9, $21, $4, $12,
+    $22, $5,
     coalesce(decided.status, case when decided.paid then 'SUCCESS'
       else 'INSUFFICIENT_FUNDS' end)::transaction_status,
     '', 0, $12::bigint, ($23::integer[])[decided.outcome], decided.sim_id,

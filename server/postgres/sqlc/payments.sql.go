@@ -48,15 +48,14 @@ with sandbox as (
     and (select count(*) from payer) >= 0
   returning f.balance, f.movements
 ), booked as (
-  insert into transactions (tenant, id, type, reference, request_hash, order_ref, order_url, is_url_protected,
-    store, description, env_id, operator, country, currency, msisdn, amount, absorption_pct, float_currency,
+  insert into transactions (tenant, id, type, reference, request_hash, order_ref, order_url, is_url_protected, store, description, env_id,
+    operator, country, currency, msisdn, amount, absorption_pct, float_currency,
     status, scenario, commission, net_amount, latency_ms, sim_id, completed_at,
     merchant_delta, sim_delta, merchant_balance_after, sim_balance_after, merchant_number, sim_number, created_at)
-  select $1, recording_id($8), 'collection', $2,
-    $9, $10, $11, $12,
-    $13, $14, $15, $16, $17,
-    $18, $6, $19, $20,
-    $7, 'SUCCESS',
+  select $1, recording_id($8), 'collection', $2, $9, $10, $11,
+    $12, $13, $14, $15,
+    $16, $17, $18, $6, $19,
+    $20, $7, 'SUCCESS',
     $21, $5, $4, $22, payer.sim_id,
     recording_time(), $4,
     case when payer.sim_id is null then 0
@@ -365,15 +364,14 @@ with sandbox as (
     ($15::float8[])[payer.payer_state] as after_ms
   from payer
 ), recorded as (
-  insert into transactions (tenant, id, type, reference, request_hash, order_ref, order_url, is_url_protected,
-    store, description, env_id, operator, country, currency, msisdn, amount, absorption_pct, float_currency,
+  insert into transactions (tenant, id, type, reference, request_hash, order_ref, order_url, is_url_protected, store, description, env_id,
+    operator, country, currency, msisdn, amount, absorption_pct, float_currency,
     status, scenario, commission, net_amount, latency_ms, sim_id, completed_at, passthrough, forward_fence,
     forward_failures, test_behavior, due_at, expires_at, created_at)
-  select $1, recording_id($16), 'collection', $2,
-    $17, $18, $19, $20,
-    $21, $22, $23, $6, $7,
-    $24, $5, $25, $26,
-    $12, d.status,
+  select $1, recording_id($16), 'collection', $2, $17, $18, $19,
+    $20, $21, $22, $23,
+    $6, $7, $24, $5, $25,
+    $26, $12, d.status,
     $11, $10, $9, d.latency_ms, d.sim_id,
     case when d.status <> 'PENDING' then recording_time() end, d.status = 'PENDING' and d.of_operator,
     case when d.status = 'PENDING' and d.of_operator then 0 end, case when d.status = 'PENDING'
@@ -520,15 +518,14 @@ with sandbox as (
     ($15::float8[])[payer.payer_state] as after_ms
   from payer
 ), recorded as (
-  insert into transactions (tenant, id, type, reference, request_hash, order_ref, order_url, is_url_protected,
-    store, description, env_id, operator, country, currency, msisdn, amount, absorption_pct, float_currency,
+  insert into transactions (tenant, id, type, reference, request_hash, order_ref, order_url, is_url_protected, store, description, env_id,
+    operator, country, currency, msisdn, amount, absorption_pct, float_currency,
     status, scenario, commission, net_amount, latency_ms, sim_id, completed_at, passthrough, forward_fence,
     forward_failures, test_behavior, due_at, expires_at, created_at)
-  select $1, recording_id($16), 'collection', $2,
-    $17, $18, $19, $20,
-    $21, $22, $23, $6, $7,
-    $24, $5, $25, $26,
-    $12, d.status,
+  select $1, recording_id($16), 'collection', $2, $17, $18, $19,
+    $20, $21, $22, $23,
+    $6, $7, $24, $5, $25,
+    $26, $12, d.status,
     $11, $10, $9, d.latency_ms, d.sim_id,
     case when d.status <> 'PENDING' then recording_time() end, d.status = 'PENDING' and d.of_operator,
     case when d.status = 'PENDING' and d.of_operator then 0 end, case when d.status = 'PENDING'

@@ -71,13 +71,13 @@ with sandbox as (
   update transactions p set refunded = p.refunded + decided.asked
   from decided where decided.paid and p.tenant = $1 and p.id = $5
 ), booked as (
-  insert into transactions (tenant, id, type, reference, request_hash, order_ref, order_url, is_url_protected,
-    store, description, env_id, operator, country, currency, msisdn, amount, absorption_pct, float_currency,
+  insert into transactions (tenant, id, type, reference, request_hash, order_ref, order_url, is_url_protected, store, description, env_id,
+    operator, country, currency, msisdn, amount, absorption_pct, float_currency,
     status, scenario, commission, net_amount, latency_ms, sim_id, completed_at,
     merchant_delta, sim_delta, merchant_balance_after, sim_balance_after, merchant_number, sim_number, parent_id, created_at)
-  select $1, recording_id($8), 'refund', $2, $9,
-    parent.order_ref, parent.order_url, parent.is_url_protected, parent.store, $10::text,
-    parent.env_id, parent.operator, parent.country, parent.currency, parent.msisdn, decided.asked,
+  select $1, recording_id($8), 'refund', $2, $9, parent.order_ref, parent.order_url,
+    parent.is_url_protected, parent.store, $10::text, parent.env_id,
+    parent.operator, parent.country, parent.currency, parent.msisdn, decided.asked,
     parent.absorption_pct, parent.float_currency,
     case when decided.paid then 'SUCCESS' else decided.unpaid_status end::transaction_status, '', 0,
     decided.asked,
