@@ -92,15 +92,12 @@ func (l *Ledger) bookDisbursement(ctx context.Context, at postgres.QueueKey, n *
 	if err != nil {
 		return err
 	}
-	row, err := q.BookDisbursement(ctx, sqlc.BookDisbursementParams{
-		Tenant: at.Tenant, ConfigVersion: n.ConfigVersion, Reference: t.Reference,
-		UnknownStatus: n.unknown(), BlockedStatus: blockedRecipient,
-		RecipientFull: n.recipientFull, Own: n.Optional.Native != nil, FloatCurrency: floatOf(t), Amount: t.Amount,
-		ID: postgres.UUID(t.ID), RequestHash: n.RequestHash,
-		OrderRef: t.OrderRef, OrderURL: t.OrderURL, URLProtected: t.URLProtected, Store: t.Store, Description: t.Description,
-		EnvID: t.EnvironmentID, Operator: string(t.Operator), Country: string(t.Country), Currency: t.Currency, MSISDN: t.MSISDN,
-		AbsorptionPct: int32(t.AbsorptionPct), Latencies: latencies, AfterMs: after,
-	})
+	p := sqlc.BookDisbursementParams{
+		Tenant: at.Tenant, ConfigVersion: n.ConfigVersion, UnknownStatus: n.unknown(), BlockedStatus: blockedRecipient,
+		RecipientFull: n.recipientFull, Own: n.Optional.Native != nil, Latencies: latencies, AfterMs: after,
+	}
+	setBookDisbursement(&p, t, n.RequestHash)
+	row, err := q.BookDisbursement(ctx, p)
 	if err != nil {
 		return err
 	}

@@ -78,20 +78,14 @@ func (n *NativeRequest) plan() (urls, kinds, outcomes []string) {
 
 // record records a collection, and the request of an operator's own API that asks for it, in one statement. Two take
 // more of Postgres' time: docs/performance.md has the figures.
-func (n *NativeRequest) record(ctx context.Context, q *sqlc.Queries, p sqlc.RecordCollectionParams) (sqlc.RecordCollectionRow, error) {
+func (n *NativeRequest) record(ctx context.Context, q *sqlc.Queries, p *sqlc.RecordCollectionParams) (sqlc.RecordCollectionRow, error) {
 	if n == nil {
-		return q.RecordCollection(ctx, p)
+		return q.RecordCollection(ctx, *p)
 	}
-	urls, kinds, outcomes := n.plan()
-	row, err := q.RecordNativeCollection(ctx, sqlc.RecordNativeCollectionParams{
-		Tenant: p.Tenant, Reference: p.Reference, ConfigVersion: p.ConfigVersion, Presumed: p.Presumed, MSISDN: p.MSISDN,
-		Operator: p.Operator, Country: p.Country, TestBehavior: p.TestBehavior, NetAmount: p.NetAmount, Commission: p.Commission,
-		Scenario: p.Scenario, FloatCurrency: p.FloatCurrency, Statuses: p.Statuses, Latencies: p.Latencies, AfterMs: p.AfterMs, ID: p.ID,
-		RequestHash: p.RequestHash, OrderRef: p.OrderRef, OrderURL: p.OrderURL, URLProtected: p.URLProtected, Store: p.Store,
-		Description: p.Description, EnvID: p.EnvID, Currency: p.Currency, Amount: p.Amount, AbsorptionPct: p.AbsorptionPct,
-		ExpireAfterMs: p.ExpireAfterMs, Operation: n.Operation, Sent: n.Sent,
-		CallbackUrls: urls, CallbackKinds: kinds, CallbackOutcomes: outcomes,
-	})
+	all := nativeCollection(p)
+	all.Operation, all.Sent = n.Operation, n.Sent
+	all.CallbackUrls, all.CallbackKinds, all.CallbackOutcomes = n.plan()
+	row, err := q.RecordNativeCollection(ctx, all)
 	return sqlc.RecordCollectionRow(row), err
 }
 

@@ -13,15 +13,14 @@ import (
 
 // NewRefund is a refund that is to be recorded.
 type NewRefund struct {
-	RequestHash []byte // of the request as sent
-	Clocked     bool   // as in [RequestStamp]
-	ID          payments.ID
-	ParentID    payments.ID
-	Reference   string
-	Description *string
-	Amount      *int64 // nil: all that is left to refund
-	Optional    OptionalFields
-	Latency     PayoutLatency
+	payments.Details        // those that a refund has of its own
+	RequestHash      []byte // of the request as sent
+	Clocked          bool   // as in [RequestStamp]
+	ID               payments.ID
+	ParentID         payments.ID
+	Amount           *int64 // nil: all that is left to refund
+	Optional         OptionalFields
+	Latency          PayoutLatency
 }
 
 // CreateRefund records a refund, its movements of money and its event in one database transaction. It returns the
@@ -35,12 +34,11 @@ type NewRefund struct {
 // [Ledger.CreateCollection].
 func (l *Ledger) CreateRefund(ctx context.Context, tenant int64, n NewRefund) (*payments.Transaction, time.Duration, error) {
 	params := sqlc.BookRefundParams{
-		Tenant: tenant, Reference: n.Reference, Description: n.Description,
-		ParentID: postgres.UUID(n.ParentID), Amount: n.Amount, ID: postgres.UUID(n.ID),
-		RequestHash: n.RequestHash, Clocked: n.Clocked, Own: n.Optional.Native != nil,
+		Tenant: tenant, ParentID: postgres.UUID(n.ParentID), Amount: n.Amount, Clocked: n.Clocked, Own: n.Optional.Native != nil,
 		PaidLatencyMs: int32(n.Latency.Paid.Simulated.Milliseconds()), RefusedLatencyMs: int32(n.Latency.Refused.Simulated.Milliseconds()),
 		PaidAfterMs: postgres.Milliseconds(n.Latency.Paid.Waited), RefusedAfterMs: postgres.Milliseconds(n.Latency.Refused.Waited),
 	}
+	setBookRefund(&params, &payments.Transaction{Details: n.Details, ID: n.ID}, n.RequestHash)
 	q, err := recorder(ctx, l.core.DB.Tenant(tenant), n.Clocked, n.Optional, tenant, n.ID)
 	if err != nil {
 		return nil, 0, err

@@ -131,15 +131,11 @@ func (l *Ledger) bookCollection(ctx context.Context, at postgres.QueueKey, n *Ne
 	if err != nil {
 		return err
 	}
-	row, err := q.BookCollection(ctx, sqlc.BookCollectionParams{
-		Tenant: at.Tenant, ConfigVersion: n.ConfigVersion, Reference: t.Reference, NetAmount: t.NetAmount,
-		Commission: t.Commission, MSISDN: t.MSISDN, FloatCurrency: floatOf(t),
-		ID: postgres.UUID(t.ID), RequestHash: n.RequestHash, OrderRef: t.OrderRef, OrderURL: t.OrderURL,
-		URLProtected: t.URLProtected, Store: t.Store, Description: t.Description, Scenario: string(t.Scenario),
-		EnvID: t.EnvironmentID, Operator: string(t.Operator), Country: string(t.Country), Currency: t.Currency,
-		Amount: t.Amount, AbsorptionPct: int32(t.AbsorptionPct), LatencyMs: int32(t.Latency.Milliseconds()),
-		AnswerAfterMs: postgres.Milliseconds(n.AnswerAfter),
-	})
+	p := sqlc.BookCollectionParams{
+		Tenant: at.Tenant, ConfigVersion: n.ConfigVersion, AnswerAfterMs: postgres.Milliseconds(n.AnswerAfter),
+	}
+	setBookCollection(&p, t, n.RequestHash)
+	row, err := q.BookCollection(ctx, p)
 	if err != nil {
 		return err
 	}
@@ -165,15 +161,12 @@ func (l *Ledger) recordCollection(ctx context.Context, tenant int64, n *NewColle
 	if err != nil {
 		return err
 	}
-	row, err := n.Optional.Native.record(ctx, q, sqlc.RecordCollectionParams{
-		Tenant: tenant, ConfigVersion: n.ConfigVersion, Reference: t.Reference, Presumed: n.Presumed, MSISDN: t.MSISDN,
-		Operator: string(t.Operator), Country: string(t.Country), NetAmount: t.NetAmount, Commission: t.Commission,
-		FloatCurrency: floatOf(t), Statuses: statuses, Latencies: latencies, AfterMs: after, ID: postgres.UUID(t.ID),
-		RequestHash: n.RequestHash, OrderRef: t.OrderRef, OrderURL: t.OrderURL, URLProtected: t.URLProtected, Store: t.Store,
-		Description: t.Description, Scenario: string(t.Scenario), EnvID: t.EnvironmentID, Currency: t.Currency, Amount: t.Amount,
-		AbsorptionPct: int32(t.AbsorptionPct), ExpireAfterMs: postgres.Milliseconds(n.ExpireAfter),
-		TestBehavior: postgres.Optional(string(n.TestBehavior)),
-	})
+	p := sqlc.RecordCollectionParams{
+		Tenant: tenant, ConfigVersion: n.ConfigVersion, Presumed: n.Presumed, Statuses: statuses, Latencies: latencies, AfterMs: after,
+		ExpireAfterMs: postgres.Milliseconds(n.ExpireAfter), TestBehavior: postgres.Optional(string(n.TestBehavior)),
+	}
+	setRecordCollection(&p, t, n.RequestHash)
+	row, err := n.Optional.Native.record(ctx, q, &p)
 	if errors.Is(err, pgx.ErrNoRows) && n.Presumed {
 		return l.checkMarket(ctx, tenant, t)
 	}

@@ -32,7 +32,7 @@ func (w *Fixture) Refund(parent payments.ID, reference string, amount int64) led
 	w.T.Helper()
 	n := ledger.NewRefund{
 		RequestHash: RequestHash(reference), Clocked: w.Sandbox.Clocked,
-		ID: NewID(w.T), ParentID: parent, Reference: reference, Latency: PayoutLatencies,
+		ID: NewID(w.T), ParentID: parent, Details: payments.Details{Reference: reference}, Latency: PayoutLatencies,
 	}
 	if amount != 0 {
 		n.Amount = &amount

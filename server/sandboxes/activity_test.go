@@ -47,7 +47,7 @@ func TestWhatHappensInASandboxIsWrittenDown(t *testing.T) {
 				w.CreateRefund(
 					t.Context(),
 					w.Sandbox.Tenant,
-					ledger.NewRefund{RequestHash: n.RequestHash, ID: n.Transaction.ID, ParentID: paid.ID, Reference: "r4"},
+					ledger.NewRefund{RequestHash: n.RequestHash, ID: n.Transaction.ID, ParentID: paid.ID, Details: payments.Details{Reference: "r4"}},
 				),
 			)
 		}, []string{"checkout"}},

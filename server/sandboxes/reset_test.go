@@ -206,7 +206,9 @@ func TestNothingPassesThroughAFormerTenant(t *testing.T) {
 			w.Client("alice", alice, 5000)
 			made := w.Create(w.Collection("r1", payments.Success, alice))
 			success, failure := w.Collection("r2", payments.Success, alice), w.Collection("r3", payments.UnknownMSISDN, alice)
-			refund := ledger.NewRefund{RequestHash: []byte("r4"), ID: success.Transaction.ID, ParentID: made.ID, Reference: "r4"}
+			refund := ledger.NewRefund{
+				RequestHash: []byte("r4"), ID: success.Transaction.ID, ParentID: made.ID, Details: payments.Details{Reference: "r4"},
+			}
 			former, known := w.Sandbox.Tenant, *w.Sandbox
 			if err := end(w); err != nil {
 				t.Fatal(err)

@@ -31,8 +31,7 @@ func (s *Service) tryRefund(ctx context.Context, who *Caller, asked *intent) (Re
 	}
 	begun := s.now()
 	t, after, err := s.ledger.CreateRefund(ctx, sandbox.Tenant, ledger.NewRefund{
-		ID: id, ParentID: parent.ID, Amount: refundAmount(&asked.Order), Reference: asked.Reference,
-		Description: asked.Description, RequestHash: asked.fingerprint,
+		Details: asked.Details, ID: id, ParentID: parent.ID, Amount: refundAmount(&asked.Order), RequestHash: asked.fingerprint,
 		Clocked: sandbox.Clocked, Latency: s.payoutLatency(sandbox, asked.Reference),
 		Optional: optionalFields(who, asked),
 	})

@@ -90,7 +90,8 @@ func (w *fixture) ownCall(kind payments.Type, status payments.Status, reference 
 	case payments.Refund:
 		parent := w.pay(reference+"-parent", payments.Success)
 		r := ledger.NewRefund{
-			ID: w.newID(), ParentID: parent, Reference: reference, RequestHash: hash, Amount: new(int64(400)), Optional: optional,
+			ID: w.newID(), ParentID: parent, Details: payments.Details{Reference: reference}, RequestHash: hash,
+			Amount: new(int64(400)), Optional: optional,
 		}
 		if _, _, err := w.CreateRefund(w.t.Context(), w.sandbox.Tenant, r); err != nil {
 			w.t.Fatal(err)

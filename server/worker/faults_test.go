@@ -105,7 +105,7 @@ func (w *fixture) oneOfEach(name string) (ids []payments.ID) {
 	w.t.Helper()
 	collection := w.pay(name+"-collection", payments.Success)
 	refund := ledger.NewRefund{
-		ID: w.newID(), ParentID: collection, Reference: name + "-refund", RequestHash: []byte(name), Amount: new(int64(400)),
+		ID: w.newID(), ParentID: collection, Details: payments.Details{Reference: name + "-refund"}, RequestHash: []byte(name), Amount: new(int64(400)),
 	}
 	if _, _, err := w.CreateRefund(w.t.Context(), w.sandbox.Tenant, refund); err != nil {
 		w.t.Fatal(err)

@@ -2,9 +2,96 @@
 
 package ledgerdb
 
+import (
+	"time"
+
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/postgres/sqlc"
+)
+
 // The columns of tables, in the order of the fields of their structs in package sqlc.
 const (
 	TransactionColumns     = "tenant, amount, commission, net_amount, refunded, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after, merchant_number, sim_number, created_at, completed_at, due_at, leased_until, expires_at, forwarded_at, forward_fence, type, status, absorption_pct, latency_ms, forward_failures, forward_attempts, id, parent_id, sim_id, passthrough, is_url_protected, reference, request_hash, order_ref, order_url, store, description, scenario, env_id, operator, country, currency, float_currency, msisdn, test_behavior, provider_tx_id, native_id, native_raw, faults"
 	DeliveryAttemptColumns = "tenant, event_id, attempt, started_at, real_started_at, duration_ms, response_status, response_body, error, faults, signed_at, signature, previous_signature, standard_signature, signed_with"
 	CallbackAttemptColumns = "tenant, id, attempt, started_at, real_started_at, duration_ms, response_status, response_body, error, faults"
 )
+
+// LookUpColumns are the columns of a look-up, in the order in which [BinaryRow.Transaction] reads them.
+const LookUpColumns = "reference, request_hash, order_ref, order_url, is_url_protected, store, description, env_id, operator, country, currency, msisdn, amount, absorption_pct, scenario, commission, net_amount, latency_ms, id, type, status, refunded, created_at, completed_at, native_raw, merchant_balance_after, sim_balance_after, to_json(faults), native_id, provider_tx_id, test_behavior, parent_id"
+
+// TransactionOf returns the transaction in a row.
+func TransactionOf(row *sqlc.Transaction) *payments.Transaction {
+	t := &payments.Transaction{}
+	t.Reference = row.Reference
+	t.NativeCall = NativeCall(row.RequestHash)
+	t.OrderRef = row.OrderRef
+	t.OrderURL = row.OrderURL
+	t.URLProtected = row.URLProtected
+	t.Store = row.Store
+	t.Description = row.Description
+	t.EnvironmentID = row.EnvID
+	t.Operator = payments.Operator(row.Operator)
+	t.Country = payments.Country(row.Country)
+	t.Currency = row.Currency
+	t.MSISDN = row.MSISDN
+	t.Amount = row.Amount
+	t.AbsorptionPct = int(row.AbsorptionPct)
+	t.Scenario = payments.Scenario(row.Scenario)
+	t.Commission = row.Commission
+	t.NetAmount = row.NetAmount
+	t.Latency = time.Duration(row.LatencyMs) * time.Millisecond
+	t.ID = row.ID.Bytes
+	t.Type = row.Type
+	t.Status = row.Status
+	t.Refunded = row.Refunded
+	t.CreatedAt = row.CreatedAt
+	t.CompletedAt = row.CompletedAt
+	t.NativeRaw = row.NativeRaw
+	t.MerchantBalanceAfter = row.MerchantBalanceAfter
+	t.SIMBalanceAfter = row.SimBalanceAfter
+	t.Faults = row.Faults
+	t.NativeID = OrEmpty(row.NativeID)
+	t.DrawnProviderTxID = OrEmpty(row.ProviderTxID)
+	t.TestBehavior = payments.Behavior(OrEmpty(row.TestBehavior))
+	t.ParentID = IDOrNone(row.ParentID)
+	return t
+}
+
+// Transaction returns the transaction of a row, as [TransactionOf] does for other rows. pgx would look for a way to scan
+// each column of each statement, which takes longer than the rest of reading a row.
+func (r *BinaryRow) Transaction() *payments.Transaction {
+	t := &payments.Transaction{}
+	t.Reference = r.text()
+	t.NativeCall = NativeCall(r.next())
+	t.OrderRef = r.text()
+	t.OrderURL = r.optionalText()
+	t.URLProtected = r.next()[0] != 0
+	t.Store = r.text()
+	t.Description = r.optionalText()
+	t.EnvironmentID = r.text()
+	t.Operator = payments.Operator(r.text())
+	t.Country = payments.Country(r.text())
+	t.Currency = r.text()
+	t.MSISDN = r.text()
+	t.Amount = r.Integer()
+	t.AbsorptionPct = int(r.Integer())
+	t.Scenario = payments.Scenario(r.text())
+	t.Commission = r.Integer()
+	t.NetAmount = r.Integer()
+	t.Latency = time.Duration(r.Integer()) * time.Millisecond
+	t.ID = payments.ID(r.next())
+	t.Type = payments.Type(r.text())
+	t.Status = payments.Status(r.text())
+	t.Refunded = r.Integer()
+	t.CreatedAt = *r.optionalTime()
+	t.CompletedAt = r.optionalTime()
+	t.NativeRaw = r.optionalBytes()
+	t.MerchantBalanceAfter = r.optionalInteger()
+	t.SIMBalanceAfter = r.optionalInteger()
+	t.Faults = r.texts()
+	t.NativeID = r.text()
+	t.DrawnProviderTxID = r.text()
+	t.TestBehavior = payments.Behavior(r.text())
+	t.ParentID = r.optionalID()
+	return t
+}

@@ -3,7 +3,6 @@ package ledgerdb
 import (
 	"context"
 	"crypto/sha256"
-	"time"
 
 	"github.com/jackc/pgx/v5/pgtype"
 
@@ -11,31 +10,6 @@ import (
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
-
-// TransactionOf returns the transaction in a row.
-func TransactionOf(row *sqlc.Transaction) *payments.Transaction {
-	t := &payments.Transaction{
-		Details: payments.Details{
-			Reference: row.Reference, OrderURL: row.OrderURL, URLProtected: row.URLProtected,
-			Description: row.Description, Scenario: payments.Scenario(row.Scenario), Currency: row.Currency,
-			MSISDN: row.MSISDN,
-		},
-		ID: row.ID.Bytes, Type: row.Type, Status: row.Status, OrderRef: row.OrderRef, Store: row.Store,
-		EnvironmentID: row.EnvID, Operator: payments.Operator(row.Operator),
-		Country: payments.Country(row.Country), Amount: row.Amount, Commission: row.Commission,
-		NetAmount: row.NetAmount, AbsorptionPct: int(row.AbsorptionPct), Refunded: row.Refunded,
-		Latency: time.Duration(row.LatencyMs) * time.Millisecond, CreatedAt: row.CreatedAt,
-		CompletedAt: row.CompletedAt, NativeRaw: row.NativeRaw, MerchantBalanceAfter: row.MerchantBalanceAfter,
-		SIMBalanceAfter: row.SimBalanceAfter, Faults: row.Faults, NativeID: OrEmpty(row.NativeID),
-		DrawnProviderTxID: OrEmpty(row.ProviderTxID), TestBehavior: payments.Behavior(OrEmpty(row.TestBehavior)),
-	}
-	t.NativeCall = NativeCall(row.RequestHash)
-	if row.ParentID.Valid {
-		parent := payments.ID(row.ParentID.Bytes)
-		t.ParentID = &parent
-	}
-	return t
-}
 
 // IsNative reports whether an operator's own API recorded a transaction, see ledger.NativeRequest.
 func IsNative(row *sqlc.Transaction) bool { return NativeCall(row.RequestHash) != "" }
@@ -90,5 +64,6 @@ func IDOrNone(id pgtype.UUID) *payments.ID {
 	if !id.Valid {
 		return nil
 	}
-	return (*payments.ID)(&id.Bytes)
+	of := payments.ID(id.Bytes) // a copy, so that a null takes no memory
+	return &of
 }

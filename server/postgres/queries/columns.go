@@ -72,7 +72,7 @@ var Columns = []Column{
 	{Name: "net_amount", Field: "NetAmount", Kind: Number, Outcome: true, Each: "net_amounts"},
 	{Name: "latency_ms", Field: "Latency", Kind: Milliseconds, Outcome: true},
 
-	{Name: "id", Field: "ID", Kind: ID},
+	{Name: "id", Field: "ID", Kind: ID, Each: "ids"},
 	{Name: "type", Field: "Type", As: "Type"},
 	{Name: "status", Field: "Status", As: "Status"},
 	{Name: "refunded", Field: "Refunded", Kind: Number},
