@@ -133,7 +133,7 @@ func parametersOf(t *testing.T, texts map[string]string) map[string][]string {
 		"ListNewerTransactions": {"tenant", "id", "limit"}, "ListNewerEvents": {"tenant", "limit", "id", "id"},
 		"ListFiltered": {"tenant", "limit", "statuses", "types", "operators", "countries", "store", "msisdn", "created"},
 	}
-	expanded, err := queries.Expanded()
+	expanded, err := queries.Expanded(queries.Clocked)
 	if err != nil {
 		t.Fatal(err)
 	}

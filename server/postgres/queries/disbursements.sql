@@ -60,12 +60,12 @@ with sandbox as (
     coalesce(decided.status, case when decided.paid then 'SUCCESS'
       else 'INSUFFICIENT_FUNDS' end)::transaction_status,
     '', 0, sqlc.arg(amount)::bigint, (sqlc.arg(latencies)::integer[])[decided.outcome], decided.sim_id,
-    recording_time(),
+    {{recordingTime}},
     case when decided.paid then -sqlc.arg(amount)::bigint else 0 end,
     case when credited.balance is not null then sqlc.arg(amount)::bigint else 0 end,
     decided.balance - case when decided.paid then sqlc.arg(amount)::bigint else 0 end, credited.balance,
     case when decided.paid then decided.movements + 1 else 0 end, coalesce(credited.movements, 0),
-    recording_time()
+    {{recordingTime}}
   from decided left join credited on true
   returning id, status, latency_ms, created_at, completed_at, merchant_balance_after, sim_balance_after
 ), {{template "event" `from (

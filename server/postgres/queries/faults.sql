@@ -178,7 +178,7 @@ select sandbox_time(sqlc.arg(tenant))::timestamptz as now,
 
 -- name: SetTransactionFaults :exec
 update transactions set faults = sqlc.arg(faults)::text[]
-where tenant = sqlc.arg(tenant) and id = (select recording_id(sqlc.arg(id)));
+where tenant = sqlc.arg(tenant) and id = (select {{recordingID}});
 
 -- name: AddTransactionFault :exec
 update transactions set faults = array_append(faults, sqlc.arg(fault)::text)

@@ -15,7 +15,7 @@ version check, or what replaces it, follows. */ -}}
 quota, or if the quota is used up. The argument names the parts that must have a row. */ -}}
 {{define "counted"}}counted as (
   insert into quota_usage as q (tenant, month, used)
-  select sqlc.arg(tenant), date_trunc('month', recording_time() at time zone 'utc')::date, 1 from {{.}}
+  select sqlc.arg(tenant), date_trunc('month', {{recordingTime}} at time zone 'utc')::date, 1 from {{.}}
   where sandbox.quota is not null
   on conflict (tenant, month) do update set used = q.used + 1 where q.used < (select quota from sandbox)
   returning 1
@@ -29,15 +29,15 @@ quota, or if the quota is used up. The argument names the parts that must have a
     merchant_delta, sim_delta, merchant_balance_after, sim_balance_after, merchant_number, sim_number{{end}}
 
 {{/* The values of the request columns in a statement for one request of this type. */ -}}
-{{define "request"}}sqlc.arg(tenant), recording_id(sqlc.arg(id)), '{{.}}', {{requestValues}}{{end}}
+{{define "request"}}sqlc.arg(tenant), {{recordingID}}, '{{.}}', {{requestValues}}{{end}}
 
 {{/* The event of a statement for one request. The argument is a from clause: its d says whether and when the
 event is due. */ -}}
 {{define "event"}}event as (
   insert into events (tenant, id, state, due_at, created_at)
-  select sqlc.arg(tenant), recording_id(sqlc.arg(id)),
+  select sqlc.arg(tenant), {{recordingID}},
     case when d.deliver then 'queued' else 'recorded' end::event_state,
-    case when d.deliver then recording_time() + make_interval(secs => d.after_ms / 1000) end, recording_time()
+    case when d.deliver then {{recordingTime}} + make_interval(secs => d.after_ms / 1000) end, {{recordingTime}}
   {{.}}
 ){{end}}
 

@@ -5,17 +5,17 @@
 -- Is sent after the statement that records the transaction. Records nothing if that statement did not.
 insert into native_requests (tenant, id, operation, sent, callback_urls, callback_kinds, callback_outcomes)
 select t.tenant, t.id, {{template "native request"}} from transactions t
-where t.tenant = sqlc.arg(tenant) and t.id = (select recording_id(sqlc.arg(id)));
+where t.tenant = sqlc.arg(tenant) and t.id = (select {{recordingID}});
 
 -- name: RecordCallbacks :exec
 -- Is sent after the statement that records the transaction. The callbacks of a transaction that has its
 -- outcome at once are due after the scaled latency. The settlement records those of the others.
 insert into native_callbacks (tenant, id, transaction_id, kind, url, state, due_at)
 select t.tenant, c.callback_id, t.id, c.kind, c.url, 'queued',
-  recording_time() + make_interval(secs => t.latency_ms * sqlc.arg(latency_percent)::float8 / 100000)
+  {{recordingTime}} + make_interval(secs => t.latency_ms * sqlc.arg(latency_percent)::float8 / 100000)
 from transactions t cross join lateral callbacks_of(t.id, sqlc.arg(callback_urls)::text[],
   sqlc.narg(callback_kinds)::text[], sqlc.narg(callback_outcomes)::text[], t.status::text) c
-where t.tenant = sqlc.arg(tenant) and t.id = (select recording_id(sqlc.arg(id))) and t.status <> 'PENDING';
+where t.tenant = sqlc.arg(tenant) and t.id = (select {{recordingID}}) and t.status <> 'PENDING';
 
 -- name: FindNative :one
 -- Returns the transaction that an operator's own API recorded with a reference.
@@ -180,7 +180,7 @@ returning o.codes;
 update native_orders o set confirmed = true
 where o.tenant = sqlc.arg(tenant) and o.operator = sqlc.arg(operator) and o.token_hash = sqlc.arg(token_hash)
   and exists (select from transactions t
-    where t.tenant = sqlc.arg(tenant) and t.id = (select recording_id(sqlc.arg(id))));
+    where t.tenant = sqlc.arg(tenant) and t.id = (select {{recordingID}}));
 
 -- name: GiveBackNativeOrderCode :exec
 -- Takes back what TryNativeOrderCode has done, unless the order is confirmed.
@@ -353,9 +353,9 @@ with beyond as (
 )
 insert into native_callbacks (tenant, id, operator, kind, url, sent, state, retries, due_at, created_at,
   recorded_at)
-values (sqlc.arg(tenant), recording_id(sqlc.arg(id)), sqlc.arg(operator)::text, sqlc.arg(kind), sqlc.arg(url),
+values (sqlc.arg(tenant), {{recordingID}}, sqlc.arg(operator)::text, sqlc.arg(kind), sqlc.arg(url),
   sqlc.arg(sent), 'queued', sqlc.arg(retries),
-  recording_time() + make_interval(secs => sqlc.arg(after_ms)::float8 / 1000), recording_time(), now())
+  {{recordingTime}} + make_interval(secs => sqlc.arg(after_ms)::float8 / 1000), {{recordingTime}}, now())
 returning id;
 
 -- name: PurgeCallbackAttempts :one

@@ -30,7 +30,7 @@ where o.tenant = sqlc.arg(tenant);
 -- name: SetProviderTxID :exec
 -- Is sent after the statement that records the transaction.
 update transactions set provider_tx_id = sqlc.arg(provider_tx_id)
-where tenant = sqlc.arg(tenant) and id = (select recording_id(sqlc.arg(id)));
+where tenant = sqlc.arg(tenant) and id = (select {{recordingID}});
 
 -- name: BookCollection :one
 -- Records a collection that succeeds at once. It debits the payer's SIM if the SIM is registered, is not
@@ -61,10 +61,10 @@ with sandbox as (
     {{template "outcome columns"}}, created_at)
   select {{template "request" "collection"}}, 'SUCCESS',
     sqlc.arg(scenario), sqlc.arg(commission), sqlc.arg(net_amount), sqlc.arg(latency_ms), payer.sim_id,
-    recording_time(), sqlc.arg(net_amount),
+    {{recordingTime}}, sqlc.arg(net_amount),
     case when payer.sim_id is null then 0
       else -(sqlc.arg(net_amount)::bigint + sqlc.arg(commission)::bigint) end,
-    merchant.balance, payer.balance, merchant.movements, coalesce(payer.movements, 0), recording_time()
+    merchant.balance, payer.balance, merchant.movements, coalesce(payer.movements, 0), {{recordingTime}}
   from merchant left join payer on true
   returning id, created_at, completed_at, merchant_balance_after, sim_balance_after
 ), {{template "event" `from (
@@ -113,16 +113,16 @@ select id, created_at, completed_at, merchant_balance_after, sim_balance_after f
     forward_failures, test_behavior, due_at, expires_at, created_at)
   select {{template "request" "collection"}}, d.status,
     sqlc.arg(scenario), sqlc.arg(commission), sqlc.arg(net_amount), d.latency_ms, d.sim_id,
-    case when d.status <> 'PENDING' then recording_time() end, d.status = 'PENDING' and d.of_operator,
+    case when d.status <> 'PENDING' then {{recordingTime}} end, d.status = 'PENDING' and d.of_operator,
     case when d.status = 'PENDING' and d.of_operator then 0 end, case when d.status = 'PENDING'
       and d.of_operator then 0 end,
     case when d.status = 'PENDING' and d.sim_id is null then sqlc.narg(test_behavior)::text end,
-    case when d.status <> 'PENDING' then null when d.of_operator then recording_time()
-      else recording_time() + make_interval(secs => least(d.after_ms,
+    case when d.status <> 'PENDING' then null when d.of_operator then {{recordingTime}}
+      else {{recordingTime}} + make_interval(secs => least(d.after_ms,
         sqlc.arg(expire_after_ms)::float8) / 1000) end,
-    case when d.status = 'PENDING' then recording_time()
+    case when d.status = 'PENDING' then {{recordingTime}}
       + make_interval(secs => sqlc.arg(expire_after_ms)::float8 / 1000) end,
-    recording_time()
+    {{recordingTime}}
   from decided d
   returning id, status, latency_ms, created_at, completed_at
 ), {{template "event" "from decided d, recorded where recorded.status <> 'PENDING'"}}{{if .}}, request as (

@@ -13,11 +13,23 @@ import (
 //go:embed *.sql
 var files embed.FS
 
+// Clocked and Unclocked are the two versions of the statements that record something. In a sandbox with a clock, they take
+// the time and the id from its stamp. The functions that do so are slower, because they check whether there is a clock: with
+// one version for all sandboxes, RecordCollection took 8.5 and 9.2 % more time in two measurements, and BookCollection 1 to 6 %.
+var (
+	Clocked   = Recording{Time: "recording_time()", ID: "recording_id(sqlc.arg(id))"}
+	Unclocked = Recording{Time: "now()", ID: "sqlc.arg(id)::uuid"}
+)
+
+// Recording has the time and the id of what a statement records, as SQL.
+type Recording struct{ Time, ID string }
+
 // Expanded returns the statements by the name of their file, with the fragments in them.
-func Expanded() (map[string]string, error) {
+func Expanded(as Recording) (map[string]string, error) {
 	all, err := template.New("").Funcs(template.FuncMap{
 		"requestColumns": requestColumns, "requestValues": requestValues, "refundValues": refundValues,
 		"requestArrays": requestArrays, "arrayValues": arrayValues,
+		"recordingTime": func() string { return as.Time }, "recordingID": func() string { return as.ID },
 	}).ParseFS(files, "*.sql")
 	if err != nil {
 		return nil, fmt.Errorf("reading the statements: %w", err)

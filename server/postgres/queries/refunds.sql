@@ -55,16 +55,16 @@ with sandbox as (
 ), booked as (
   insert into transactions ({{template "request columns"}},
     {{template "outcome columns"}}, parent_id, created_at)
-  select sqlc.arg(tenant), recording_id(sqlc.arg(id)), 'refund', {{refundValues}},
+  select sqlc.arg(tenant), {{recordingID}}, 'refund', {{refundValues}},
     case when decided.paid then 'SUCCESS' else decided.unpaid_status end::transaction_status, '', 0,
     decided.asked,
     case when decided.paid then sqlc.arg(paid_latency_ms)::integer
       else sqlc.arg(refused_latency_ms)::integer end,
-    credited.sim_id, recording_time(), case when decided.paid then -decided.asked else 0 end,
+    credited.sim_id, {{recordingTime}}, case when decided.paid then -decided.asked else 0 end,
     case when credited.sim_id is not null then decided.asked else 0 end,
     decided.balance - case when decided.paid then decided.asked else 0 end, credited.balance,
     case when decided.paid then decided.movements + 1 else 0 end, coalesce(credited.movements, 0), parent.id,
-    recording_time()
+    {{recordingTime}}
   from decided, parent left join credited on true
   returning *
 ), {{template "event" `from (
