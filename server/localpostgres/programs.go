@@ -14,8 +14,8 @@ import (
 	"strconv"
 )
 
-// Oldest is the oldest major version that Cauri supports.
-const Oldest = 15
+// Oldest and Newest are the oldest major version that Cauri supports, and the newest one that it is tested with.
+const Oldest, Newest = 15, 18
 
 // Programs are the server programs of one version.
 type Programs struct {

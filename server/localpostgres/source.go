@@ -26,7 +26,7 @@ type Source struct {
 	// Cache is the folder of downloads. If it is empty, the user's cache is used, or the system's cache for root.
 	Cache string
 
-	archives map[string]archive                                     // default [published]
+	releases map[int]release                                        // default [published]
 	find     func(ctx context.Context, major int) (Programs, error) // default [Find]
 }
 
@@ -36,20 +36,45 @@ type archive struct {
 	sha256 string // in hexadecimal
 }
 
-// The packages with the programs of Postgres for each GOOS/GOARCH. The sums are the SHA-256 sums of the published
-// files. The SHA-512 sum of each file was compared with the registry's. The Linux packages need glibc, and do not run
-// with musl.
+// release is a published release of the programs, with its packages for each GOOS/GOARCH.
+type release struct {
+	version  string
+	packages map[string]archive
+}
+
 const (
-	archiveScope   = "@embedded-postgres"
-	archiveVersion = "17.10.0-beta.17"
-	archiveMajor   = 17
+	archiveScope = "@embedded-postgres"
+	archiveMajor = 17 // for new data
 )
 
-var published = map[string]archive{
-	"linux/amd64":  {"linux-x64", "5bad48012c3a7415c06310f632ce9a0f9da20dadb70e774e4985c2f416a4445b"},
-	"linux/arm64":  {"linux-arm64", "c235902b8f75c94bcfa2f2071ef4e3c35e5410b93bed65b1f3a398aaa8ef880a"},
-	"darwin/amd64": {"darwin-x64", "b87b4b4394fa00c249d5f87cf446e56a00901d3f11367318f9141ce0059afd24"},
-	"darwin/arm64": {"darwin-arm64", "41fa2aa47ec3ae7c8692719881c6bdb8376365dd417673b37ffe8281f28f7064"},
+// published has a release of each major version that Cauri supports. The sums are the SHA-256 sums of the published
+// files. The SHA-512 sum of each file was compared with the registry's. The Linux packages need glibc, and do not run
+// with musl.
+var published = map[int]release{
+	15: {"15.18.0-beta.17", map[string]archive{
+		"linux/amd64":  {"linux-x64", "6f52b7139cbbd6e5a354c4213a6993b6d400f17a90f21bc9ed4ca38b230cc182"},
+		"linux/arm64":  {"linux-arm64", "e91f214f16f8d54b22c8c424640f869131e46963218716a76a5645803b320f9c"},
+		"darwin/amd64": {"darwin-x64", "d0c9c6df964e9099be44742a053290cb93fa3df5eec32813de7fefe8e3fec365"},
+		"darwin/arm64": {"darwin-arm64", "a7963cba9e482742180c7f52ff626198d48fce10578cd998f4f48af11ba8fe92"},
+	}},
+	16: {"16.14.0-beta.17", map[string]archive{
+		"linux/amd64":  {"linux-x64", "dfe7ecd8365ab907786e5f3d69179399f9675ac800153219efb2590257c2d551"},
+		"linux/arm64":  {"linux-arm64", "6802bdb96c200de808f33d6cc4a0171c14110fc4af2f71155f14b8be56dd83aa"},
+		"darwin/amd64": {"darwin-x64", "d34a2c3cf770fe87b8dd9cb5a2ed15994875b019be99b54dc8fe56ed0b7e8f25"},
+		"darwin/arm64": {"darwin-arm64", "2f34fdd389258e6d79fbce1ea97928b88ce01c8178d77d2bb4c28ddc5ee13d22"},
+	}},
+	17: {"17.10.0-beta.17", map[string]archive{
+		"linux/amd64":  {"linux-x64", "5bad48012c3a7415c06310f632ce9a0f9da20dadb70e774e4985c2f416a4445b"},
+		"linux/arm64":  {"linux-arm64", "c235902b8f75c94bcfa2f2071ef4e3c35e5410b93bed65b1f3a398aaa8ef880a"},
+		"darwin/amd64": {"darwin-x64", "b87b4b4394fa00c249d5f87cf446e56a00901d3f11367318f9141ce0059afd24"},
+		"darwin/arm64": {"darwin-arm64", "41fa2aa47ec3ae7c8692719881c6bdb8376365dd417673b37ffe8281f28f7064"},
+	}},
+	18: {"18.4.0-beta.17", map[string]archive{
+		"linux/amd64":  {"linux-x64", "795d587bb466423385db256dc81e61f2ee40c9e10efde21e881f3e997dd1bdb2"},
+		"linux/arm64":  {"linux-arm64", "5c2c5ba809d0f47d1bebaf46c2ea01e1fe7017beb28618e009016500107f9cea"},
+		"darwin/amd64": {"darwin-x64", "cd6fde78af989a5ebb6eb863655471f9536af7d0b0778a729f9e297221a661e7"},
+		"darwin/arm64": {"darwin-arm64", "1f68ab0148346d99e045a54497f72fa22f487618c97ca70fa373441d1ab1a4d3"},
+	}},
 }
 
 const (
@@ -75,8 +100,9 @@ func (s Source) Programs(ctx context.Context, major int) (Programs, error) {
 	if err == nil {
 		return found, nil
 	}
-	a, known := s.known()[runtime.GOOS+"/"+runtime.GOARCH]
-	if !known || major != 0 && major != archiveMajor {
+	r := s.known()[cmp.Or(major, archiveMajor)]
+	a, known := r.packages[runtime.GOOS+"/"+runtime.GOARCH]
+	if !known {
 		return Programs{}, err
 	}
 	folder, cacheErr := s.cacheFolder()
@@ -86,9 +112,9 @@ func (s Source) Programs(ctx context.Context, major int) (Programs, error) {
 	if checkErr := CheckFolder(folder, os.Geteuid()); checkErr != nil && !errors.Is(checkErr, fs.ErrNotExist) {
 		return Programs{}, fmt.Errorf("%w, and no downloaded ones are used: %w", err, checkErr)
 	}
-	folder = filepath.Join(folder, "postgres-"+a.name+"-"+archiveVersion)
+	folder = filepath.Join(folder, "postgres-"+a.name+"-"+r.version)
 	if _, statErr := os.Stat(folder); errors.Is(statErr, fs.ErrNotExist) {
-		if fetchErr := s.fetch(ctx, a, folder); fetchErr != nil {
+		if fetchErr := s.fetch(ctx, r.version, a, folder); fetchErr != nil {
 			return Programs{}, fmt.Errorf("%w, and they could not be downloaded: %w", err, fetchErr)
 		}
 	}
@@ -99,9 +125,9 @@ func (s Source) Programs(ctx context.Context, major int) (Programs, error) {
 	return found, nil
 }
 
-func (s Source) known() map[string]archive {
-	if s.archives != nil {
-		return s.archives
+func (s Source) known() map[int]release {
+	if s.releases != nil {
+		return s.releases
 	}
 	return published
 }
@@ -120,7 +146,7 @@ func (s Source) cacheFolder() (string, error) {
 }
 
 // fetch downloads an archive, checks its sum, and unpacks it into a folder. It renames the folder when it is complete.
-func (s Source) fetch(ctx context.Context, a archive, folder string) error {
+func (s Source) fetch(ctx context.Context, version string, a archive, folder string) error {
 	switch value := os.Getenv(downloadsVariable); value {
 	case "", "on":
 	case "off":
@@ -140,8 +166,9 @@ func (s Source) fetch(ctx context.Context, a archive, folder string) error {
 		return err
 	}
 	defer func() { _ = os.RemoveAll(partial) }()
-	at := registry.JoinPath(archiveScope, a.name, "-", a.name+"-"+archiveVersion+".tgz")
-	s.Say("This machine has no Postgres. Downloading its programs once, 24 MB: %s", at.Redacted())
+	at := registry.JoinPath(archiveScope, a.name, "-", a.name+"-"+version+".tgz")
+	major, _, _ := strings.Cut(version, ".")
+	s.Say("This machine has no Postgres %s. Downloading its programs once, 24 MB: %s", major, at.Redacted())
 	file := filepath.Join(partial, "archive.tgz")
 	if err := download(ctx, at, file, a.sha256); err != nil {
 		return err

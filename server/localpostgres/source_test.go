@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -51,7 +52,7 @@ func mirror(t *testing.T, requests *int, answer func(http.ResponseWriter)) strin
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		*requests++
-		if want := "/npm/@embedded-postgres/here/-/here-" + archiveVersion + ".tgz"; r.URL.Path != want {
+		if want := "/npm/@embedded-postgres/here/-/here-17.10.tgz"; r.URL.Path != want {
 			t.Errorf("asked for %s, want %s", r.URL.Path, want)
 		}
 		answer(w)
@@ -66,8 +67,10 @@ func source(t *testing.T, url string, content []byte) Source {
 	sum := sha256.Sum256(content)
 	return Source{
 		URL: url, Say: t.Logf, Cache: t.TempDir(),
-		archives: map[string]archive{runtime.GOOS + "/" + runtime.GOARCH: {"here", hex.EncodeToString(sum[:])}},
-		find:     func(context.Context, int) (Programs, error) { return Programs{}, ErrNoPrograms },
+		releases: map[int]release{archiveMajor: {"17.10", map[string]archive{
+			runtime.GOOS + "/" + runtime.GOARCH: {"here", hex.EncodeToString(sum[:])},
+		}}},
+		find: func(context.Context, int) (Programs, error) { return Programs{}, ErrNoPrograms },
 	}
 }
 
@@ -86,7 +89,7 @@ func TestProgramsAreDownloadedOnce(t *testing.T) {
 	if requests != 1 {
 		t.Errorf("%d requests, want 1", requests)
 	}
-	if _, err := s.Programs(t.Context(), 15); !errors.Is(err, ErrNoPrograms) {
+	if _, err := s.Programs(t.Context(), 14); !errors.Is(err, ErrNoPrograms) {
 		t.Errorf("programs for data of another version: %v", err)
 	}
 }
@@ -159,9 +162,15 @@ func TestUnpackStaysInside(t *testing.T) {
 }
 
 func TestEveryPublishedArchiveHasASum(t *testing.T) {
-	for platform, a := range published {
-		if sum, err := hex.DecodeString(a.sha256); err != nil || len(sum) != sha256.Size || a.name == "" {
-			t.Errorf("%s: %+v", platform, a)
+	for major := Oldest; major <= Newest; major++ {
+		r := published[major]
+		if !strings.HasPrefix(r.version, strconv.Itoa(major)+".") || len(r.packages) != 4 {
+			t.Errorf("%d: %+v", major, r)
+		}
+		for platform, a := range r.packages {
+			if sum, err := hex.DecodeString(a.sha256); err != nil || len(sum) != sha256.Size || a.name == "" {
+				t.Errorf("%d for %s: %+v", major, platform, a)
+			}
 		}
 	}
 }

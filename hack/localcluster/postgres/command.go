@@ -14,12 +14,14 @@ import (
 
 	"github.com/cauri-dev/cauri/hack/localcluster/host"
 	"github.com/cauri-dev/cauri/hack/localcluster/process"
+	"github.com/cauri-dev/cauri/server/localpostgres"
 )
 
 const TestDatabaseVariable = "CAURI_TEST_DATABASE_URL"
 
 func NewCommand() *cobra.Command {
 	var noFsync bool
+	var version int
 	cmd := &cobra.Command{
 		Use:   "postgres -- COMMAND [ARGUMENTS]",
 		Short: "Run a command with a temporary Postgres",
@@ -32,19 +34,22 @@ the command uses that database, and localcluster starts nothing.`,
 			if os.Getenv(TestDatabaseVariable) != "" {
 				return process.RunForwarding(args, nil)
 			}
-			return withThrowawayPostgres(cmd.Context(), noFsync, func(url string) error {
+			return withThrowawayPostgres(cmd.Context(), version, noFsync, func(url string) error {
 				return process.RunForwarding(args, []string{TestDatabaseVariable + "=" + url})
 			})
 		},
 	}
+	cmd.Flags().IntVar(&version, "version", 0,
+		fmt.Sprintf("major version, %d to %d, which is downloaded if the machine does not have it; 0: the newest of the machine",
+			localpostgres.Oldest, localpostgres.Newest))
 	cmd.Flags().
 		BoolVar(&noFsync, "no-fsync", false, "keep the data in memory, or do not wait for the disk: faster, but not for measurements")
 	return cmd
 }
 
 // withThrowawayPostgres calls use with the address of a temporary Postgres and removes it afterwards.
-func withThrowawayPostgres(ctx context.Context, noFsync bool, use func(url string) error) (err error) {
-	s, folder, err := newThrowaway(ctx, noFsync)
+func withThrowawayPostgres(ctx context.Context, version int, noFsync bool, use func(url string) error) (err error) {
+	s, folder, err := newThrowaway(ctx, version, noFsync)
 	if folder != "" {
 		defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
 	}
@@ -77,8 +82,20 @@ func withThrowawayPostgres(ctx context.Context, noFsync bool, use func(url strin
 	return use(s.AdminURL())
 }
 
-func newThrowaway(ctx context.Context, noFsync bool) (s Server, folder string, err error) {
-	programs, err := Require(ctx, os.Stderr, 0)
+// programsOf returns the programs of a major version; 0 means the newest of the machine.
+func programsOf(ctx context.Context, version int) (localpostgres.Programs, error) {
+	if version == 0 {
+		return Require(ctx, os.Stderr, 0)
+	}
+	found, err := sourceOf(os.Stderr).Programs(ctx, version)
+	if err == nil && found.Major != version {
+		err = fmt.Errorf("%s has Postgres %d, not %d", localpostgres.Variable, found.Major, version)
+	}
+	return found, err
+}
+
+func newThrowaway(ctx context.Context, version int, noFsync bool) (s Server, folder string, err error) {
+	programs, err := programsOf(ctx, version)
 	if err != nil {
 		return Server{}, "", err
 	}

@@ -34,7 +34,7 @@ func TestProgramsThatAreMissing(t *testing.T) {
 	if len(requests) != 1 || !strings.HasPrefix(<-requests, "/@embedded-postgres/") || !strings.Contains(said.String(), registry.URL) {
 		t.Errorf("%d more requests, said %q", len(requests), said.String())
 	}
-	testkit.WantAdvice(t, try(localpostgres.Oldest), fmt.Sprint("Postgres ", localpostgres.Oldest), "--purge")
+	testkit.WantAdvice(t, try(localpostgres.Oldest-1), fmt.Sprint("Postgres ", localpostgres.Oldest-1), "--purge")
 	t.Setenv(download.SwitchVariable, "off")
 	testkit.WantAdvice(t, try(0), download.SwitchVariable+"=off", DatabaseVariable)
 	if len(requests) != 0 {
@@ -76,7 +76,7 @@ func TestPostgres(t *testing.T) {
 	if _, err := localpostgres.Find(t.Context(), 0); err != nil {
 		t.Skip("no Postgres is installed here, and a test does not install one")
 	}
-	err := withThrowawayPostgres(t.Context(), true, func(url string) error {
+	err := withThrowawayPostgres(t.Context(), 0, true, func(url string) error {
 		for range 2 { // every up repeats it
 			if err := EnsureOwner(t.Context(), url, "0123456789abcdef"); err != nil {
 				return err
