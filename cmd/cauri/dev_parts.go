@@ -55,7 +55,7 @@ func (d *dev) open(ctx context.Context) (err error) {
 		return err
 	}
 	d.console.say("Bringing the tables up to date")
-	if err := d.state.migrate(ctx, d.url); err != nil {
+	if err := postgres.Migrate(ctx, d.url); err != nil {
 		return err
 	}
 	settings := processOptions{databaseURL: d.url, maxConns: devConnections}

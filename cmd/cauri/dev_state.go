@@ -148,16 +148,6 @@ func checkTables(schema string, tables []string) error {
 		strings.Join(tables, ", "), instead)
 }
 
-// migrate updates the schema of the database. It also grants the use of the current schema, because the roles may use
-// only the schema public by default.
-func (s *devState) migrate(ctx context.Context, url string) error {
-	if err := postgres.Migrate(ctx, url); err != nil {
-		return err
-	}
-	_, err := s.pool.Exec(ctx, "do $$ begin execute format('grant usage on schema %I to cauri_tenant', current_schema()); end $$")
-	return postgres.Classify(err, "granting the use of the schema")
-}
-
 // keyRing returns the encryption key of this database. The first call for a database generates the key.
 func (s *devState) keyRing(ctx context.Context) (*secrets.KeyRing, error) {
 	fresh, err := newEncryptionKey(rand.Reader)

@@ -23,6 +23,7 @@ type migrateOptions struct {
 	databaseURL   string
 	wait          time.Duration
 	userPasswords string
+	roles         string
 }
 
 func newMigrateCommand() *cobra.Command {
@@ -42,7 +43,10 @@ older program changes nothing.`,
 	cmd.Flags().DurationVar(&o.wait, "wait", 0, "how long to wait for a database that does not answer; 0 does not wait")
 	cmd.Flags().StringVar(&o.userPasswords, "user-passwords", "",
 		"folder with the files api-password, worker-password and controller-password: creates the users cauri_api_user, "+
-			"cauri_worker_user and cauri_controller_user with these passwords")
+			"cauri_worker_user and cauri_controller_user with these passwords, or those of the names of --roles")
+	cmd.Flags().StringVar(&o.roles, "roles", "",
+		"how the names of the database's roles begin, when their tables are created; empty: cauri in a database of this name, "+
+			"cauri_NAME in another, because roles belong to the whole server")
 	return cmd
 }
 
@@ -57,7 +61,7 @@ func runMigrate(ctx context.Context, o migrateOptions) error {
 	waits := retry{within: o.wait, interval: databasePoll, message: "waiting for the database", transient: func(err error) bool {
 		return errors.Is(err, postgres.ErrUnavailable)
 	}}
-	if err := waits.run(ctx, func() error { return postgres.Migrate(ctx, o.databaseURL) }); err != nil {
+	if err := waits.run(ctx, func() error { return postgres.MigrateAs(ctx, o.databaseURL, o.roles) }); err != nil {
 		return err
 	}
 	slog.Info("the database schema is up to date", "version", postgres.NewestSchema())
@@ -83,9 +87,7 @@ func readUsers(folder string) ([]postgres.User, error) {
 		if err != nil {
 			return nil, fmt.Errorf("--user-passwords: %w", err)
 		}
-		users = append(users, postgres.User{
-			Name: "cauri_" + process + "_user", Group: "cauri_" + process, Password: strings.TrimRight(string(password), "\r\n"),
-		})
+		users = append(users, postgres.User{Process: process, Password: strings.TrimRight(string(password), "\r\n")})
 	}
 	return users, nil
 }

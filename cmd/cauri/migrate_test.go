@@ -31,8 +31,7 @@ func TestUsersFromAFolder(t *testing.T) {
 	write("controller-password", " c ")
 	users, err := readUsers(folder)
 	want := []postgres.User{
-		{Name: "cauri_api_user", Group: "cauri_api", Password: "a"}, {Name: "cauri_worker_user", Group: "cauri_worker", Password: "w"},
-		{Name: "cauri_controller_user", Group: "cauri_controller", Password: " c "},
+		{Process: "api", Password: "a"}, {Process: "worker", Password: "w"}, {Process: "controller", Password: " c "},
 	}
 	if diff := cmp.Diff(want, users); diff != "" || err != nil {
 		t.Errorf("%v\n%s", err, diff)
@@ -68,7 +67,7 @@ func TestMigrateWaitsForTheDatabase(t *testing.T) {
 // An api and a worker that are there before the schema wait for it without a word a second, and are ready once it is there.
 func TestProcessesWaitForTheSchema(t *testing.T) {
 	t.Parallel()
-	if err := postgres.Migrate(t.Context(), ledgertest.Empty(t)); err != nil { // makes the roles, which belong to the server
+	if err := postgres.MigrateAs(t.Context(), ledgertest.Empty(t), "cauri"); err != nil { // makes the roles, which belong to the server
 		t.Fatal(err)
 	}
 	database := ledgertest.Empty(t)
@@ -85,7 +84,7 @@ func TestProcessesWaitForTheSchema(t *testing.T) {
 	}
 	deadline := time.Now().Add(2 * time.Second) // long enough for several attempts of each
 	eventually(t, "they have tried several times", func() bool { return time.Now().After(deadline) })
-	if err := postgres.Migrate(t.Context(), database); err != nil {
+	if err := postgres.MigrateAs(t.Context(), database, "cauri"); err != nil {
 		t.Fatal(err)
 	}
 	for name, at := range probes {

@@ -126,7 +126,7 @@ func makeTemplate(admin string) (string, error) {
 			return "", err
 		}
 	}
-	if err := postgres.Migrate(ctx, onDatabase(admin, name)); err != nil {
+	if err := postgres.MigrateAs(ctx, onDatabase(admin, name), "cauri"); err != nil {
 		return "", err
 	}
 	_, err = conn.Exec(ctx, "alter database "+name+" is_template true")

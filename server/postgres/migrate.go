@@ -24,16 +24,20 @@ var migrations embed.FS
 
 // Migrate brings the schema of the database at url up to date. Several processes may call it at once: under an advisory
 // lock, one migrates, and the others then find nothing to do. url may lead to a connection pooler in transaction mode.
-func Migrate(ctx context.Context, url string) error {
+func Migrate(ctx context.Context, url string) error { return MigrateAs(ctx, url, "") }
+
+// MigrateAs is [Migrate]. In a database without tables, the names of the roles begin with the parameter roles. If it is
+// empty, they follow from the name of the database.
+func MigrateAs(ctx context.Context, url, roles string) error {
 	folder, err := fs.Sub(migrations, "migrations")
 	if err != nil {
 		return err
 	}
-	return migrate(ctx, url, folder)
+	return migrate(ctx, url, roles, folder)
 }
 
-// migrate is [Migrate] with the migrations of a folder.
-func migrate(ctx context.Context, url string, folder fs.FS) error {
+// migrate is [MigrateAs] with the migrations of a folder.
+func migrate(ctx context.Context, url, roles string, folder fs.FS) error {
 	config, err := ownerConfig(url)
 	if err != nil {
 		return err
@@ -45,7 +49,10 @@ func migrate(ctx context.Context, url string, folder fs.FS) error {
 		if err != nil {
 			return err
 		}
-		provider, err := goose.NewProvider(goose.DialectPostgres, conn, folder, goose.WithTableName(versionTable))
+		if roles, err = rolesOf(ctx, conn, roles); err != nil {
+			return err
+		}
+		provider, err := goose.NewProvider(goose.DialectPostgres, conn, renamed{folder, roles}, goose.WithTableName(versionTable))
 		if err != nil {
 			return fmt.Errorf("reading the migrations: %w", err)
 		}

@@ -36,7 +36,7 @@ func TestMigrationOutlivesADeadlock(t *testing.T) {
 	folder := fstest.MapFS{
 		next: {Data: []byte("-- +goose Up\nalter table organizations add column color text;\nalter table sims add column color text;\n")},
 	}
-	go func() { migrated <- postgres.MigrateFrom(t.Context(), url, folder) }()
+	go func() { migrated <- postgres.MigrateFrom(t.Context(), url, "", folder) }()
 	waits := "select count(*) from pg_locks where not granted and mode = 'AccessExclusiveLock' and relation = 'sims'::regclass"
 	for ctx, cancel := context.WithTimeout(t.Context(), time.Minute); ; {
 		var n int
@@ -96,7 +96,7 @@ func TestTheSchemaOfAnotherCommitIsRefused(t *testing.T) {
 			if _, err := sql.Exec(t.Context(), "drop schema public cascade; create schema public"); err != nil {
 				t.Fatal(err)
 			}
-			if err := postgres.Migrate(t.Context(), url); err != nil {
+			if err := postgres.MigrateAs(t.Context(), url, "cauri"); err != nil {
 				t.Errorf("what the message says does not help: %v", err)
 			}
 			if err := ledgertest.OpenAs(t, url, ledgertest.Worker).Ping(t.Context()); err != nil {

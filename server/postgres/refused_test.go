@@ -22,14 +22,17 @@ func TestRefusedLoginIsUnavailable(t *testing.T) {
 		absence   postgres.Absence
 		says      string
 	}{
-		"another password":           {"alter role ROLE password 'rotated'", postgres.Refused, "password authentication failed"},
-		"no password any more":       {"alter role ROLE password null", postgres.Refused, "password authentication failed"},
-		"an expired password":        {"alter role ROLE valid until 'yesterday'", postgres.Refused, "password authentication failed"},
-		"no right to log in":         {"alter role ROLE nologin", postgres.Refused, "not permitted to log in"},
-		"no right to connect":        {"revoke connect on database DATABASE from public", postgres.Refused, "permission denied for database"},
-		"no such role":               {"drop role ROLE", postgres.Refused, "password authentication failed"},
-		"no such database":           {"select pg_terminate_backend(pid) from pg_stat_activity where datname = 'DATABASE'; alter database DATABASE rename to DATABASE_renamed", postgres.Refused, "does not exist"},
-		"no connections to it":       {"alter database DATABASE allow_connections false", postgres.Refused, "not currently accepting connections"},
+		"another password":     {"alter role ROLE password 'rotated'", postgres.Refused, "password authentication failed"},
+		"no password any more": {"alter role ROLE password null", postgres.Refused, "password authentication failed"},
+		"an expired password":  {"alter role ROLE valid until 'yesterday'", postgres.Refused, "password authentication failed"},
+		"no right to log in":   {"alter role ROLE nologin", postgres.Refused, "not permitted to log in"},
+		"no right to connect":  {"revoke connect on database DATABASE from public", postgres.Refused, "permission denied for database"},
+		"no such role":         {"drop role ROLE", postgres.Refused, "password authentication failed"},
+		"no such database": {
+			"select pg_terminate_backend(pid) from pg_stat_activity where datname = 'DATABASE'; alter database DATABASE rename to DATABASE_renamed",
+			postgres.Refused, "does not exist",
+		},
+		"no connections to it":       {"alter database DATABASE allow_connections false", postgres.Refused, "not currently accepting"},
 		"no connections of the role": {"alter role ROLE connection limit 0", postgres.Exhausted, "too many connections for role"},
 		"no connections left for it": {"alter database DATABASE connection limit 0", postgres.Exhausted, "too many connections for database"},
 	} {

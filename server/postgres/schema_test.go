@@ -16,7 +16,7 @@ import (
 func TestSchemaIsAwaited(t *testing.T) {
 	t.Parallel()
 	url := ledgertest.Empty(t)
-	if err := postgres.Migrate(t.Context(), ledgertest.Empty(t)); err != nil { // makes the roles, which belong to the server
+	if err := postgres.MigrateAs(t.Context(), ledgertest.Empty(t), "cauri"); err != nil { // makes the roles, which belong to the server
 		t.Fatal(err)
 	}
 	for _, role := range []string{ledgertest.API, ledgertest.Worker} {
@@ -42,7 +42,7 @@ func TestSchemaIsAwaited(t *testing.T) {
 	waiting := ledgertest.OpenAs(t, url, ledgertest.Worker)
 	over := make(chan error, 1)
 	go func() { over <- waiting.AwaitSchema(t.Context(), 10*time.Millisecond) }()
-	if err := postgres.Migrate(t.Context(), url); err != nil {
+	if err := postgres.MigrateAs(t.Context(), url, "cauri"); err != nil {
 		t.Fatal(err)
 	}
 	if err := <-over; err != nil {
@@ -84,7 +84,7 @@ func TestOlderProgramLeavesANewerSchema(t *testing.T) {
 	); err != nil {
 		t.Fatal(err)
 	}
-	if err := postgres.Migrate(t.Context(), url); err != nil {
+	if err := postgres.MigrateAs(t.Context(), url, "cauri"); err != nil {
 		t.Error(err)
 	}
 	var version int64

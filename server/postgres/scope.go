@@ -9,7 +9,7 @@ import (
 )
 
 // EnterTenant enters the scope of a tenant until the database transaction ends. It sets cauri.tenant, which row-level
-// security compares with the tenant of each row. It sets the role cauri_tenant, to which row-level security applies. It
+// security compares with the tenant of each row. It sets the role of the scope, cauri_tenant, to which row-level security applies. It
 // sets an empty tenant if no organization has the number any more.
 const EnterTenant = `select
   set_config('cauri.tenant', tenant_in_use($1), true),
@@ -34,7 +34,7 @@ const enterAnother = `select set_config('cauri.tenant', $1::bigint::text, true)`
 // inScope has the other settings of the scope. Sequential scans are off: every statement of a tenant has an index that
 // serves it, but Postgres would scan a table as long as it has only a few pages. Bitmap scans are off: Postgres would
 // sort their rows, which an index returns in order. See compileNothing for jit.
-const inScope = `set_config('role', 'cauri_tenant', true), ` + byIndexAlone
+const inScope = `set_config('role', tenant_role(), true), ` + byIndexAlone
 
 const byIndexAlone = `set_config('enable_seqscan', 'off', true) || set_config('enable_bitmapscan', 'off', true) || set_config('jit', 'off', true)`
 

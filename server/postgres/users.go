@@ -10,20 +10,21 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 )
 
 // User is a role as which a process logs in to the database.
 type User struct {
-	Name     string
-	Group    string // the role with its rights: cauri_api, cauri_worker or cauri_controller
+	Process  string // api, worker or controller
 	Password string // printable ASCII characters
 }
 
-// EnsureUsers creates each user that is missing, and sets the group and the password of each. The parameter url is the
-// database URL of the owner. It sends SCRAM verifiers instead of passwords, so that no log of the database has a
-// password. The groups have to exist: [Migrate] creates them.
+// EnsureUsers creates each user that is missing, and sets the group and the password of each. The user of the group
+// cauri_api is cauri_api_user, and so on. The parameter url is the database URL of the owner. EnsureUsers sends SCRAM
+// verifiers instead of passwords, so that no log of the database has a password. The groups have to exist: [Migrate]
+// creates them.
 func EnsureUsers(ctx context.Context, url string, users []User) error {
 	config, err := ownerConfig(url)
 	if err != nil {
@@ -35,9 +36,14 @@ func EnsureUsers(ctx context.Context, url string, users []User) error {
 			return err
 		}
 		defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+		var tenant string
+		if err := conn.QueryRow(ctx, "select tenant_role()").Scan(&tenant); err != nil {
+			return err
+		}
 		for _, user := range users {
-			if err := user.ensure(ctx, conn); err != nil {
-				return fmt.Errorf("the user %s: %w", user.Name, err)
+			group := strings.TrimSuffix(tenant, "tenant") + user.Process
+			if err := user.ensure(ctx, conn, group); err != nil {
+				return fmt.Errorf("the user of the %s: %w", user.Process, err)
 			}
 		}
 		return nil
@@ -45,7 +51,7 @@ func EnsureUsers(ctx context.Context, url string, users []User) error {
 	return Classify(err, "making the users of the processes")
 }
 
-func (u User) ensure(ctx context.Context, conn *pgx.Conn) error {
+func (u User) ensure(ctx context.Context, conn *pgx.Conn, group string) error {
 	salt := make([]byte, 16)
 	rand.Read(salt) // never fails
 	verifier, err := scramVerifier(u.Password, salt)
@@ -53,10 +59,10 @@ func (u User) ensure(ctx context.Context, conn *pgx.Conn) error {
 		return err
 	}
 	var exists bool
-	if err := conn.QueryRow(ctx, "select exists (select from pg_roles where rolname = $1)", u.Name).Scan(&exists); err != nil {
+	if err := conn.QueryRow(ctx, "select exists (select from pg_roles where rolname = $1)", group+"_user").Scan(&exists); err != nil {
 		return err
 	}
-	name, group := pgx.Identifier{u.Name}.Sanitize(), pgx.Identifier{u.Group}.Sanitize()
+	name, group := pgx.Identifier{group + "_user"}.Sanitize(), pgx.Identifier{group}.Sanitize()
 	if !exists {
 		if _, err := conn.Exec(ctx, "create role "+name); err != nil {
 			return err

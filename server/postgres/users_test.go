@@ -69,56 +69,6 @@ func TestVerifierIsPostgresOwn(t *testing.T) {
 	}
 }
 
-// The owner, who may make roles and is no superuser, migrates and gives the processes their users; again with other passwords.
-func TestOwnerMakesTheUsers(t *testing.T) {
-	t.Parallel()
-	database := ledgertest.Empty(t)
-	sql := ledgertest.Connect(t, database)
-	owner, user := someRole(t, "owner", database), someRole(t, "api", database)
-	for _, statement := range []string{"create role " + owner + " login createrole password 'owner'", "alter schema public owner to " + owner} {
-		if _, err := sql.Exec(t.Context(), statement); err != nil {
-			t.Fatal(err)
-		}
-	}
-	t.Cleanup(func() { afterwards(t, database, "drop owned by "+owner+" cascade") })
-	at := loginAt(t, database, owner, "owner")
-	if err := postgres.Migrate(t.Context(), at); err != nil {
-		t.Fatal(err)
-	}
-	kept := func() (password string) {
-		t.Helper()
-		if err := sql.QueryRow(t.Context(), "select rolpassword from pg_authid where rolname = $1 and rolcanlogin and pg_has_role(oid, 'cauri_api', 'member')", user).
-			Scan(&password); err != nil {
-			t.Fatal(err)
-		}
-		return password
-	}
-	var before string
-	for _, password := range []string{"first", "second"} {
-		if err := postgres.EnsureUsers(t.Context(), at, []postgres.User{{Name: user, Group: "cauri_api", Password: password}}); err != nil {
-			t.Fatal(err)
-		}
-		after := kept()
-		if !strings.HasPrefix(after, "SCRAM-SHA-256$") || after == before {
-			t.Errorf("its password is kept as %s", after)
-		}
-		before = after
-	}
-	asUser := loginAt(t, database, user, "second")
-	s, err := postgres.Open(asUser, postgres.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	if err := s.Ping(t.Context()); err != nil {
-		t.Errorf("the user has not what the api needs: %v", err)
-	}
-	err = postgres.EnsureUsers(t.Context(), asUser, []postgres.User{{Name: user, Group: "cauri_worker", Password: "third"}})
-	if err == nil || strings.Contains(err.Error(), "third") {
-		t.Errorf("a user who gives itself more rights: %v", err)
-	}
-}
-
 // loginAt is the URL of a database for another user. Whether the server wants a password is its own affair.
 func loginAt(t *testing.T, database, user, password string) string {
 	t.Helper()

@@ -508,7 +508,7 @@ func TestWorkerWaitsForItsDatabase(t *testing.T) {
 	logged.until(t, "sweep failed", "sweep=verification")
 	logged.until(t, "sweep failed", "sweep=expectations")
 	logged.until(t, "sweep failed", "sweep=receiver_checks")
-	if err := postgres.Migrate(t.Context(), w.url); err != nil {
+	if err := postgres.MigrateAs(t.Context(), w.url, "cauri"); err != nil {
 		t.Fatal(err)
 	}
 	w.open()

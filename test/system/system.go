@@ -101,7 +101,7 @@ func (s *System) newKeyRing() (*secrets.KeyRing, error) {
 
 // migrate creates the schema with the program itself, and the users of its processes.
 func (s *System) migrate(ctx context.Context) error {
-	migrate := exec.CommandContext(ctx, s.binary, "migrate")
+	migrate := exec.CommandContext(ctx, s.binary, "migrate", "--roles=cauri") // the databases share the users of [Postgres.makeUser]
 	migrate.Env = s.environment(superuser)
 	if output, err := migrate.CombinedOutput(); err != nil {
 		return fmt.Errorf("migrating the database: %w\n%s", err, output)

@@ -17,33 +17,72 @@
 -- Each process logs in as a user of its own, a member of cauri_api, cauri_worker or cauri_controller
 -- (docs/security.md). The api serves a sandbox in the role cauri_tenant, under row-level security: even
 -- without a WHERE, a statement sees no rows of another sandbox. The api does not inherit the privileges of
--- this role, it must set the role. Roles belong to the whole server: another database may have created them,
--- or may be creating them now.
+-- this role, it must set the role. Roles belong to the whole server, so each database has its own: roles.go
+-- replaces their names in this file (decision 0085). They may exist already.
 
 -- +goose StatementBegin
 do $$
-declare r text;
+declare
+  r text;
+  version integer := current_setting('server_version_num');
+  may_set text := case when version < 160000 then 'member' else 'set' end;
 begin
   foreach r in array array['cauri_tenant', 'cauri_api', 'cauri_worker', 'cauri_controller'] loop
     begin
-      execute format('create role %I nologin noinherit', r);
-    exception when duplicate_object or unique_violation then null;
+      if to_regrole(r) is null then
+        execute format('create role %I nologin noinherit', r);
+      end if;
+    exception
+      when duplicate_object or unique_violation then null; -- another migration creates it now
+      when insufficient_privilege then
+        raise 'the role % is missing, and % may not create it. Run as an administrator: '
+          'create role % nologin noinherit', r, current_user, r;
     end;
   end loop;
-  execute format('grant usage on schema %I to cauri_api, cauri_worker, cauri_controller', current_schema());
   -- Concurrent grants in two databases of one server may fail. One grant serves both.
-  begin
-    execute format('grant cauri_tenant to %I', current_user);
-  exception when sqlstate 'XX000' then null;
-  end;
-  if not pg_has_role('cauri_api', 'cauri_tenant', 'member') then
+  if not pg_has_role('cauri_tenant', may_set) then -- for an installation with one URL for all processes
+    begin
+      execute format('grant cauri_tenant to %I', current_user);
+    exception when unique_violation or insufficient_privilege or sqlstate 'XX000' then null;
+    end;
+  end if;
+  if not pg_has_role('cauri_api', 'cauri_tenant', may_set) then
     begin
       grant cauri_tenant to cauri_api;
-    exception when unique_violation or sqlstate 'XX000' then null;
+    exception
+      when unique_violation or sqlstate 'XX000' then null;
+      when insufficient_privilege then
+        raise 'cauri_api is not a member of cauri_tenant. Run as an administrator: '
+          'grant cauri_tenant to cauri_api';
     end;
+  end if;
+  if pg_has_role('cauri_api', 'cauri_tenant', 'usage') then
+    raise 'cauri_api inherits the privileges of cauri_tenant, and must not. Run as an administrator: '
+      'alter role cauri_api noinherit; revoke cauri_tenant from cauri_api; grant cauri_tenant to cauri_api';
+  end if;
+  execute format('grant usage on schema %I to cauri_tenant, cauri_api, cauri_worker, cauri_controller',
+    current_schema());
+  -- Only the owner of the database decides who may connect to it. If there is anything else in it, other
+  -- programs use it, and everybody may connect as before.
+  if pg_has_role((select datdba from pg_database where datname = current_database()), 'usage') then
+    execute format('grant connect on database %I to cauri_api, cauri_worker, cauri_controller',
+      current_database());
+    if not exists (
+        select from pg_class c join pg_namespace n on n.oid = c.relnamespace
+        where c.relkind in ('r', 'p', 'v', 'm', 'f')
+          and n.nspname <> 'information_schema' and n.nspname not like 'pg\_%'
+          and not (n.nspname = current_schema() and c.relname = 'schema_version')
+          and not exists (
+            select from pg_depend where classid = 'pg_class'::regclass and objid = c.oid and deptype = 'e'))
+    then
+      execute format('revoke connect on database %I from public', current_database());
+    end if;
   end if;
 end $$;
 -- +goose StatementEnd
+
+-- Returns the role of the tenant scope.
+create function tenant_role() returns text language sql immutable parallel safe return 'cauri_tenant';
 
 -- Tenants ---------------------------------------------------------------------------------------------------
 
