@@ -1,5 +1,6 @@
 // Command columns writes the Go code that follows from the columns of a transaction: the lists of columns of hand-written
-// statements, what reads a row, and what gives a transaction to the statements that record one. The columns are those of
+// statements, what reads a row, what gives a transaction to the statements that record one, and what writes it as an answer
+// of /v1. The columns are those of
 // [queries.Columns], and those of package sqlc's structs, in the same order. The statements do not use *, because a newer
 // schema may have more columns during an upgrade.
 package main
@@ -37,8 +38,12 @@ func write() error {
 	if err != nil {
 		return err
 	}
-	for name, render := range map[string]func(structs) ([]byte, error){read: renderReading, recorded: renderRecording} {
-		text, err := render(tables)
+	for name, render := range map[string]func() ([]byte, error){
+		read:     func() ([]byte, error) { return renderReading(tables) },
+		recorded: func() ([]byte, error) { return renderRecording(tables) },
+		answer:   func() ([]byte, error) { return renderAnswer(answerOf) },
+	} {
+		text, err := render()
 		if err == nil {
 			text, err = format.Source(text)
 		}

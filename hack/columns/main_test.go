@@ -55,3 +55,18 @@ func TestColumnsFollowFromTheList(t *testing.T) {
 		}
 	}
 }
+
+func TestAnswer(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "payment.go")
+	for of, want := range map[string]string{
+		"Note *string `json:\"note\" doc:\"A note.\"`": `o.optionalText("note", v.Note)`, "At time.Time `json:\"at\"`": "",
+	} {
+		if err := os.WriteFile(name, []byte("package wire\n\ntype Payment struct {\n\t"+of+"\n}\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		text, err := renderAnswer(name)
+		if want == "" && err == nil || want != "" && (err != nil || !strings.Contains(string(text), want)) {
+			t.Errorf("%s is written by %s, with the error %v", of, text, err)
+		}
+	}
+}

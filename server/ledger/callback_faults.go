@@ -71,7 +71,8 @@ func decideCallbackFaults(
 
 // decideCallbacks decides which faults apply to callbacks without a recorded decision.
 func decideCallbacks(
-	ctx context.Context, q *sqlc.Queries, due []*sqlc.LockDueCallbacksRow, targets []faultcounts.Target, decided map[ledgerdb.Key]callbackFault,
+	ctx context.Context, q *sqlc.Queries, due []*sqlc.LockDueCallbacksRow, targets []faultcounts.Target,
+	decided map[ledgerdb.Key]callbackFault,
 ) error {
 	counts, err := faultcounts.Hold(ctx, q, targets)
 	if err != nil {

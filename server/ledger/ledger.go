@@ -42,7 +42,10 @@ type Ledger struct {
 // New makes a ledger in a database.
 func New(db *postgres.DB, store *sandboxes.Registry) *Ledger {
 	core := ledgerdb.Core{DB: db, Sandboxes: store}
-	l := &Ledger{core: core, Control: clocks.NewControl(core), Faults: faultcounts.New(core), Transactions: lists.New(core), Store: nativestore.New(core), Requests: receiverchecks.NewRequests(core), Observer: observations.NewObserver(core)}
+	l := &Ledger{
+		core: core, Control: clocks.NewControl(core), Faults: faultcounts.New(core), Transactions: lists.New(core),
+		Store: nativestore.New(core), Requests: receiverchecks.NewRequests(core), Observer: observations.NewObserver(core),
+	}
 	admission := db.Admission()
 	// A queue of one float or one sandbox does not wait for an admission. Each statement that it sends acquires one.
 	l.collections = postgres.Coalescer[*NewCollection]{

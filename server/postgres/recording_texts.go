@@ -82,7 +82,8 @@ with sandbox as (
   insert into events (tenant, id, state, due_at, created_at)
   select $1, $8::uuid,
     case when d.deliver then 'queued' else 'recorded' end::event_state,
-    case when d.deliver then now() + make_interval(secs => d.after_ms / 1000) end, now()
+    case when d.deliver then now() + make_interval(secs => d.after_ms / 1000) end,
+    now()
   from (
     select accepted.deliver, $23::float8 as after_ms from accepted) d, booked
 )
@@ -168,7 +169,8 @@ with sandbox as (
   insert into events (tenant, id, state, due_at, created_at)
   select $1, $13::uuid,
     case when d.deliver then 'queued' else 'recorded' end::event_state,
-    case when d.deliver then now() + make_interval(secs => d.after_ms / 1000) end, now()
+    case when d.deliver then now() + make_interval(secs => d.after_ms / 1000) end,
+    now()
   from (
     select decided.deliver, ($24::float8[])[decided.outcome] as after_ms
     from decided) d, booked
@@ -256,7 +258,8 @@ with sandbox as (
   insert into events (tenant, id, state, due_at, created_at)
   select $1, $8::uuid,
     case when d.deliver then 'queued' else 'recorded' end::event_state,
-    case when d.deliver then now() + make_interval(secs => d.after_ms / 1000) end, now()
+    case when d.deliver then now() + make_interval(secs => d.after_ms / 1000) end,
+    now()
   from (
     select decided.deliver, case when decided.paid then $13::float8
       else $14::float8 end as after_ms
@@ -339,7 +342,8 @@ with sandbox as (
   insert into events (tenant, id, state, due_at, created_at)
   select $1, $16::uuid,
     case when d.deliver then 'queued' else 'recorded' end::event_state,
-    case when d.deliver then now() + make_interval(secs => d.after_ms / 1000) end, now()
+    case when d.deliver then now() + make_interval(secs => d.after_ms / 1000) end,
+    now()
   from decided d, recorded where recorded.status <> 'PENDING'
 )
 select recorded.id, recorded.status, recorded.created_at, recorded.completed_at, decided.payer_state
@@ -407,7 +411,8 @@ with sandbox as (
   insert into events (tenant, id, state, due_at, created_at)
   select $1, $16::uuid,
     case when d.deliver then 'queued' else 'recorded' end::event_state,
-    case when d.deliver then now() + make_interval(secs => d.after_ms / 1000) end, now()
+    case when d.deliver then now() + make_interval(secs => d.after_ms / 1000) end,
+    now()
   from decided d, recorded where recorded.status <> 'PENDING'
 ), request as (
   insert into native_requests (tenant, id, operation, sent, callback_urls, callback_kinds, callback_outcomes)

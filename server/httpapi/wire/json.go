@@ -70,6 +70,13 @@ func (o *jsonObject) integer(name string, value int64) {
 	*o = strconv.AppendInt(*o, value, 10)
 }
 
+// integerIfAny appends nothing for nil.
+func (o *jsonObject) integerIfAny(name string, value *int64) {
+	if value != nil {
+		o.integer(name, *value)
+	}
+}
+
 func (o *jsonObject) boolean(name string, value bool) {
 	o.name(name)
 	*o = strconv.AppendBool(*o, value)
@@ -78,6 +85,16 @@ func (o *jsonObject) boolean(name string, value bool) {
 func (o *jsonObject) null(name string) {
 	o.name(name)
 	*o = append(*o, "null"...)
+}
+
+// raw appends a field whose value is JSON without insignificant spaces; nil is null.
+func (o *jsonObject) raw(name string, value json.RawMessage) {
+	if value == nil {
+		o.null(name)
+		return
+	}
+	o.name(name)
+	*o = append(*o, value...)
 }
 
 // appendText appends a JSON string to b. encoding/json encodes texts with characters that need escapes or are not

@@ -37,7 +37,8 @@ event is due. */ -}}
   insert into events (tenant, id, state, due_at, created_at)
   select sqlc.arg(tenant), {{recordingID}},
     case when d.deliver then 'queued' else 'recorded' end::event_state,
-    case when d.deliver then {{recordingTime}} + make_interval(secs => d.after_ms / 1000) end, {{recordingTime}}
+    case when d.deliver then {{recordingTime}} + make_interval(secs => d.after_ms / 1000) end,
+    {{recordingTime}}
   {{.}}
 ){{end}}
 

@@ -93,7 +93,8 @@ with sandbox as (
   insert into events (tenant, id, state, due_at, created_at)
   select $1, recording_id($13),
     case when d.deliver then 'queued' else 'recorded' end::event_state,
-    case when d.deliver then recording_time() + make_interval(secs => d.after_ms / 1000) end, recording_time()
+    case when d.deliver then recording_time() + make_interval(secs => d.after_ms / 1000) end,
+    recording_time()
   from (
     select decided.deliver, ($24::float8[])[decided.outcome] as after_ms
     from decided) d, booked

@@ -67,7 +67,8 @@ with sandbox as (
   insert into events (tenant, id, state, due_at, created_at)
   select $1, recording_id($8),
     case when d.deliver then 'queued' else 'recorded' end::event_state,
-    case when d.deliver then recording_time() + make_interval(secs => d.after_ms / 1000) end, recording_time()
+    case when d.deliver then recording_time() + make_interval(secs => d.after_ms / 1000) end,
+    recording_time()
   from (
     select accepted.deliver, $23::float8 as after_ms from accepted) d, booked
 )
@@ -389,7 +390,8 @@ with sandbox as (
   insert into events (tenant, id, state, due_at, created_at)
   select $1, recording_id($16),
     case when d.deliver then 'queued' else 'recorded' end::event_state,
-    case when d.deliver then recording_time() + make_interval(secs => d.after_ms / 1000) end, recording_time()
+    case when d.deliver then recording_time() + make_interval(secs => d.after_ms / 1000) end,
+    recording_time()
   from decided d, recorded where recorded.status <> 'PENDING'
 )
 select recorded.id, recorded.status, recorded.created_at, recorded.completed_at, decided.payer_state
@@ -543,7 +545,8 @@ with sandbox as (
   insert into events (tenant, id, state, due_at, created_at)
   select $1, recording_id($16),
     case when d.deliver then 'queued' else 'recorded' end::event_state,
-    case when d.deliver then recording_time() + make_interval(secs => d.after_ms / 1000) end, recording_time()
+    case when d.deliver then recording_time() + make_interval(secs => d.after_ms / 1000) end,
+    recording_time()
   from decided d, recorded where recorded.status <> 'PENDING'
 ), request as (
   insert into native_requests (tenant, id, operation, sent, callback_urls, callback_kinds, callback_outcomes)

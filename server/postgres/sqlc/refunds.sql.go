@@ -94,7 +94,8 @@ with sandbox as (
   insert into events (tenant, id, state, due_at, created_at)
   select $1, recording_id($8),
     case when d.deliver then 'queued' else 'recorded' end::event_state,
-    case when d.deliver then recording_time() + make_interval(secs => d.after_ms / 1000) end, recording_time()
+    case when d.deliver then recording_time() + make_interval(secs => d.after_ms / 1000) end,
+    recording_time()
   from (
     select decided.deliver, case when decided.paid then $13::float8
       else $14::float8 end as after_ms
