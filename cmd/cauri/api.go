@@ -15,8 +15,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/cauri-dev/cauri/cmd/cauri/cli"
-	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/fronts"
+	"github.com/cauri-dev/cauri/server/httpfront"
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/proof"
@@ -39,7 +39,7 @@ type apiOptions struct {
 	console       bool
 	consoleURL    string
 	shutdownDelay time.Duration
-	held          exchange.HeldBounds
+	held          httpfront.HeldBounds
 	pinKeyFile    string
 	pinKey        func() *rsa.PrivateKey     // nil for none
 	refusedHost   func(*http.Request) string // passed to [fronts.Options]

@@ -17,7 +17,7 @@ import (
 	"github.com/cauri-dev/cauri/controllers/localapi"
 	"github.com/cauri-dev/cauri/controllers/sandboxenvironment"
 	"github.com/cauri-dev/cauri/server/egress"
-	"github.com/cauri-dev/cauri/server/exchange"
+	"github.com/cauri-dev/cauri/server/httpfront"
 	"github.com/cauri-dev/cauri/server/httpserver"
 	"github.com/cauri-dev/cauri/server/payments"
 )
@@ -86,7 +86,7 @@ func (o devOptions) hosts(baseURL *url.URL) (*httpserver.Hosts, error) {
 	}
 	hosts, err := httpserver.NewHosts(patterns...)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", exchange.AllowedHostsFlag, err)
+		return nil, fmt.Errorf("%s: %w", httpfront.AllowedHostsFlag, err)
 	}
 	return hosts, nil
 }

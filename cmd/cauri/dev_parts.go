@@ -14,7 +14,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/cauri-dev/cauri/controllers/localapi"
-	"github.com/cauri-dev/cauri/server/exchange"
+	"github.com/cauri-dev/cauri/server/httpfront"
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/secrets"
 )
@@ -66,7 +66,7 @@ func (d *dev) open(ctx context.Context) (err error) {
 		return err
 	}
 	if d.api, err = newAPI(ctx, apiOptions{
-		processOptions: forAPI, console: true, held: exchange.HeldBounds{Process: 500}, pinKey: d.state.pinKey, refusedHost: hosts.Refused,
+		processOptions: forAPI, console: true, held: httpfront.HeldBounds{Process: 500}, pinKey: d.state.pinKey, refusedHost: hosts.Refused,
 	}); err != nil {
 		return err
 	}
@@ -181,7 +181,7 @@ const (
 	// devConnections is the maximum number of database connections of each part.
 	devConnections = 8
 	// devQueueWait replaces maxQueueWait. It is longer, because compilers on the same machine can slow down the
-	// database. It is shorter than [exchange.AnswerTimeout].
+	// database. It is shorter than [httpfront.AnswerTimeout].
 	devQueueWait = 8 * time.Second
 )
 

@@ -14,7 +14,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"github.com/cauri-dev/cauri/server/english"
-	"github.com/cauri-dev/cauri/server/exchange"
+	"github.com/cauri-dev/cauri/server/httpfront"
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/proof"
 )
@@ -172,18 +172,18 @@ func (a *account) lead(v *visit) string {
 }
 
 // exportEntries sends all movements of an account as CSV.
-func (c *Console) exportEntries(v *visit) (exchange.Answer, error) {
+func (c *Console) exportEntries(v *visit) (httpfront.Answer, error) {
 	var found *proof.AccountProof
 	err := c.renewing(v, func() (err error) {
 		found, err = c.findAccount(v)
 		return err
 	})
 	if err != nil {
-		return exchange.Answer{}, err
+		return httpfront.Answer{}, err
 	}
 	header := secure.Clone()
 	header.Set("Content-Disposition", `attachment; filename="`+exportName(v, found.Account)+`"`)
-	return exchange.Answer{Status: http.StatusOK, Header: header, Body: &export{
+	return httpfront.Answer{Status: http.StatusOK, Header: header, Body: &export{
 		books: c.Books, tenant: v.who.Sandbox.Tenant, of: found.Account, last: found.Movements,
 	}}, nil
 }
@@ -197,13 +197,13 @@ type export struct {
 	after, last int64 // numbers of the last movement that was sent, and of the last one to send
 }
 
-// ContentType implements [exchange.Body].
+// ContentType implements [httpfront.Body].
 func (*export) ContentType() string { return "text/csv; charset=utf-8; header=present" }
 
-// Append implements [exchange.Body]. It appends nothing: [export.Next] does.
+// Append implements [httpfront.Body]. It appends nothing: [export.Next] does.
 func (*export) Append(text []byte) ([]byte, error) { return text, nil }
 
-// Next implements [exchange.Pieces].
+// Next implements [httpfront.Pieces].
 func (e *export) Next(ctx context.Context, text []byte) ([]byte, error) {
 	_, entries, err := e.books.ListEntries(ctx, e.tenant, e.of, e.after, int(min(entriesInPiece, max(1, e.last-e.after))))
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"github.com/cauri-dev/cauri/server/assets"
-	"github.com/cauri-dev/cauri/server/exchange"
+	"github.com/cauri-dev/cauri/server/httpfront"
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/proof"
 	"github.com/cauri-dev/cauri/server/requests"
@@ -24,21 +24,21 @@ import (
 // Console answers the requests of browsers.
 type Console struct {
 	Options
-	front   *exchange.Front
+	front   *httpfront.Front
 	crossed *http.CrossOriginProtection
 	watched *watched
 }
 
 // Options are the dependencies and settings of a [Console].
 type Options struct {
-	Exchange  *exchange.Exchange
+	Pipeline  *httpfront.Pipeline
 	Service   *service.Service
 	Ledger    *ledger.Ledger
 	Books     *proof.Books
 	Sandboxes *sandboxes.Registry
 	Directory *sandboxes.Directory
 	Requests  *requests.Log
-	Streams   *exchange.Streams
+	Streams   *httpfront.Streams
 	API       http.Handler   // serves /v1
 	Version   string         // of this program
 	APIURL    *url.URL       // public URL of the APIs; nil: not known
@@ -50,8 +50,8 @@ type Options struct {
 func New(o Options) *Console {
 	c := &Console{Options: o, crossed: http.NewCrossOriginProtection()}
 	c.watched = &watched{open: o.Sandboxes.OpenConsoleSessions, valid: c.isOpen}
-	c.front = &exchange.Front{
-		Failed: c.failed, Kept: func(string, string) exchange.LoggedFields { return exchange.LoggedFields{} }, OnlyChanges: true,
+	c.front = &httpfront.Front{
+		Failed: c.failed, Kept: func(string, string) httpfront.LoggedFields { return httpfront.LoggedFields{} }, OnlyChanges: true,
 	}
 	return c
 }
@@ -63,19 +63,19 @@ const (
 	maxForm = 64 << 10
 )
 
-// Front returns the front of the consoles for package exchange.
-func (c *Console) Front() *exchange.Front { return c.front }
+// Front returns the front of the consoles for package httpfront.
+func (c *Console) Front() *httpfront.Front { return c.front }
 
 // Route adds the routes of the console.
 func (c *Console) Route(router chi.Router) {
 	for _, r := range routes {
-		router.Method(r.method, below+r.path, c.Exchange.Handle(c.front, c.handler(&r)))
+		router.Method(r.method, below+r.path, c.Pipeline.Handle(c.front, c.handler(&r)))
 	}
 	router.Method(http.MethodGet, below+"/assets/{file}", http.HandlerFunc(assets.Serve))
-	nothing := func(http.ResponseWriter, *http.Request) (exchange.Answer, error) {
-		return exchange.Answer{}, errNotFound
+	nothing := func(http.ResponseWriter, *http.Request) (httpfront.Answer, error) {
+		return httpfront.Answer{}, errNotFound
 	}
-	router.Method(http.MethodGet, below+"/*", c.Exchange.Handle(c.front, nothing))
+	router.Method(http.MethodGet, below+"/*", c.Pipeline.Handle(c.front, nothing))
 }
 
 // label matches the names that Kubernetes allows. A path with any other name has no page, so that a link cannot put an

@@ -15,7 +15,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"github.com/cauri-dev/cauri/server/advice"
-	"github.com/cauri-dev/cauri/server/exchange"
+	"github.com/cauri-dev/cauri/server/httpfront"
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/operators"
 	"github.com/cauri-dev/cauri/server/payments"
@@ -213,13 +213,13 @@ func shownBytes(text []byte) string {
 }
 
 // resend queues the event again. The request log names the session that did so.
-func (c *Console) resend(v *visit) (exchange.Answer, error) {
+func (c *Console) resend(v *visit) (httpfront.Answer, error) {
 	id, err := payments.ParseEventID(chi.URLParam(v.request, "id"))
 	if err != nil {
-		return exchange.Answer{}, errNotFound
+		return httpfront.Answer{}, errNotFound
 	}
 	if v.who.Sandbox.Suspended {
-		return exchange.Answer{}, newProblem(http.StatusConflict, v.Text("The sandbox is suspended"),
+		return httpfront.Answer{}, newProblem(http.StatusConflict, v.Text("The sandbox is suspended"),
 			v.Text("No event is sent until it goes on."), "suspended")
 	}
 	err = c.renewing(v, func() error {
@@ -228,15 +228,15 @@ func (c *Console) resend(v *visit) (exchange.Answer, error) {
 	})
 	switch {
 	case errors.Is(err, ledger.ErrNotFound):
-		return exchange.Answer{}, errNotFound
+		return httpfront.Answer{}, errNotFound
 	case errors.Is(err, ledger.ErrNoEndpoint):
-		return exchange.Answer{}, newProblem(http.StatusConflict, v.Text("There is no webhook"),
+		return httpfront.Answer{}, newProblem(http.StatusConflict, v.Text("There is no webhook"),
 			v.Text("Set spec.webhook.url of the sandbox, then send the event again."), "no_endpoint")
 	case errors.Is(err, ledger.ErrBeingSent):
-		return exchange.Answer{}, newProblem(http.StatusConflict, v.Text("It is being sent at this moment"),
+		return httpfront.Answer{}, newProblem(http.StatusConflict, v.Text("It is being sent at this moment"),
 			v.Text("Wait for the end of the attempt, at most ten seconds."), "conflict")
 	case err != nil:
-		return exchange.Answer{}, err
+		return httpfront.Answer{}, err
 	}
 	return v.goTo("/webhooks/" + id.String()), nil
 }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
-	"github.com/cauri-dev/cauri/server/exchange"
+	"github.com/cauri-dev/cauri/server/httpfront"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/service"
 )
@@ -31,9 +31,9 @@ func problemOf(v *visit, err error) (problem, bool) {
 	if own := (problem{}); errors.As(err, &own) {
 		return own, true
 	}
-	if misdirected := (exchange.ErrMisdirected{}); errors.As(err, &misdirected) {
+	if misdirected := (httpfront.ErrMisdirected{}); errors.As(err, &misdirected) {
 		return problem{http.StatusMisdirectedRequest, v.Text("The console is not at this address"),
-			v.Text("Open it at localhost, or start cauri dev with %s.", exchange.AllowedHostsFlag+"="+misdirected.Host), exchange.MisdirectedCode}, true
+			v.Text("Open it at localhost, or start cauri dev with %s.", httpfront.AllowedHostsFlag+"="+misdirected.Host), httpfront.MisdirectedCode}, true
 	}
 	switch {
 	case errors.Is(err, errNotFound):
@@ -51,20 +51,20 @@ func problemOf(v *visit, err error) (problem, bool) {
 		return problem{http.StatusUnauthorized, v.Text("Your session has ended"), v.Text("Sign in again."), "unauthorized"}, true
 	case errors.Is(err, service.ErrSuspended):
 		return problem{http.StatusServiceUnavailable, v.Text("This sandbox is suspended"), v.Text("Nothing was changed. Set spec.suspend to false to go on."), "suspended"}, true
-	case errors.As(err, new(exchange.ErrTooManyStreams)):
+	case errors.As(err, new(httpfront.ErrTooManyStreams)):
 		return problem{http.StatusTooManyRequests, v.Text("Too many pages are live"), v.Text("Close some of the pages of this sandbox."), "too_many_streams"}, true
-	case errors.As(err, new(exchange.ErrRateLimited)):
+	case errors.As(err, new(httpfront.ErrRateLimited)):
 		return problem{http.StatusTooManyRequests, v.Text("Too many requests"), v.Text("Nothing was changed. Wait a few seconds and open the page again."), "rate_limited"}, true
 	}
 	return problem{}, false
 }
 
 // failed returns the answer for an error. It logs errors that the user cannot correct.
-func (c *Console) failed(r *http.Request, err error) exchange.Answer {
+func (c *Console) failed(r *http.Request, err error) httpfront.Answer {
 	v := c.visitOf(nil, r.WithContext(context.WithoutCancel(r.Context())))
 	p, told := problemOf(v, err)
 	if !told {
-		c.Exchange.LogFailure(r.Context(), err)
+		c.Pipeline.LogFailure(r.Context(), err)
 		p = problem{http.StatusInternalServerError, v.Text("This page could not be made"), v.Text("It is our fault, and it is in the log of the API."), "internal"}
 		if unavailable(err) {
 			p = problem{http.StatusServiceUnavailable, v.Text("The database does not answer"), v.Text("The sandbox is not lost. The page works again when the database does."), "unavailable"}
@@ -75,7 +75,7 @@ func (c *Console) failed(r *http.Request, err error) exchange.Answer {
 	}
 	a := v.html(p.status, problemPage(v, p))
 	a.Code = p.code
-	if limited := (exchange.ErrRateLimited{}); errors.As(err, &limited) {
+	if limited := (httpfront.ErrRateLimited{}); errors.As(err, &limited) {
 		a.Header.Set("Retry-After", limited.Reset())
 	}
 	return a

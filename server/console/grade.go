@@ -10,8 +10,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/grade"
+	"github.com/cauri-dev/cauri/server/httpfront"
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/ledger/receiverchecks"
 )
@@ -55,25 +55,25 @@ func (c *Console) readGrade(v *visit) (*gradePage, error) {
 }
 
 // checkReceiver asks for a check, and redirects to the page.
-func (c *Console) checkReceiver(v *visit) (exchange.Answer, error) {
+func (c *Console) checkReceiver(v *visit) (httpfront.Answer, error) {
 	_, err := c.Service.CheckReceiver(v.ctx(), v.who, nil, false)
 	var often receiverchecks.ErrTooManyChecks
 	switch {
 	case errors.As(err, &often) && often.Wait > 0:
-		return exchange.Answer{}, newProblem(http.StatusTooManyRequests, v.Text("The receiver was checked less than a minute ago"),
+		return httpfront.Answer{}, newProblem(http.StatusTooManyRequests, v.Text("The receiver was checked less than a minute ago"),
 			v.Text("Wait for %s, and run it again.", v.Duration(often.Wait)), "too_many_checks")
 	case errors.As(err, &often): // it runs already
 	case errors.Is(err, ledger.ErrNoEndpoint):
-		return exchange.Answer{}, newProblem(http.StatusConflict, v.Text("This sandbox has no webhook"),
+		return httpfront.Answer{}, newProblem(http.StatusConflict, v.Text("This sandbox has no webhook"),
 			v.Text("Set spec.webhook.url of the SandboxEnvironment first."), "no_webhook")
 	case err != nil:
-		return exchange.Answer{}, err
+		return httpfront.Answer{}, err
 	}
 	return v.goTo("/webhooks/grade"), nil
 }
 
 // gradeReport sends the report card in the format of JUnit.
-func (c *Console) gradeReport(v *visit) (exchange.Answer, error) {
+func (c *Console) gradeReport(v *visit) (httpfront.Answer, error) {
 	var g *gradePage
 	err := c.renewing(v, func() (err error) {
 		g, err = c.readGrade(v)
@@ -83,7 +83,7 @@ func (c *Console) gradeReport(v *visit) (exchange.Answer, error) {
 		err = errNotFound
 	}
 	if err != nil {
-		return exchange.Answer{}, err
+		return httpfront.Answer{}, err
 	}
 	var said []grade.Said
 	for i := range g.card.Results {
@@ -99,16 +99,16 @@ func (c *Console) gradeReport(v *visit) (exchange.Answer, error) {
 	text, err := grade.Report(string(g.card.Letter), summary, said).Encode()
 	header := secure.Clone()
 	header.Set("Content-Disposition", `attachment; filename="`+v.name+`-receiver.xml"`)
-	return exchange.Answer{Status: http.StatusOK, Header: header, Body: xmlFile(text)}, err
+	return httpfront.Answer{Status: http.StatusOK, Header: header, Body: xmlFile(text)}, err
 }
 
 // xmlFile is a body with an XML file.
 type xmlFile []byte
 
-// ContentType implements [exchange.Body].
+// ContentType implements [httpfront.Body].
 func (xmlFile) ContentType() string { return "application/xml; charset=utf-8" }
 
-// Append implements [exchange.Body].
+// Append implements [httpfront.Body].
 func (f xmlFile) Append(text []byte) ([]byte, error) { return append(text, f...), nil }
 
 // runs reports whether a check has not ended yet.

@@ -13,8 +13,8 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"github.com/cauri-dev/cauri/server/console/locale"
-	"github.com/cauri-dev/cauri/server/exchange"
-	"github.com/cauri-dev/cauri/server/exchange/static"
+	"github.com/cauri-dev/cauri/server/httpfront"
+	"github.com/cauri-dev/cauri/server/httpfront/static"
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/operators"
 	"github.com/cauri-dev/cauri/server/operators/speech"
@@ -296,15 +296,15 @@ func typedAnswer(v *visit) (payments.Answer, error) {
 
 // answerPrompt answers the prompt of a phone, and redirects to the page, which shows the outcome. It is no error if the
 // prompt already has another outcome.
-func (c *Console) answerPrompt(v *visit) (exchange.Answer, error) {
+func (c *Console) answerPrompt(v *visit) (httpfront.Answer, error) {
 	msisdn := chi.URLParam(v.request, "msisdn")
 	id, err := payments.ParseID(chi.URLParam(v.request, "tx"))
 	if err != nil || !payments.ValidMSISDN(msisdn) {
-		return exchange.Answer{}, errNotFound
+		return httpfront.Answer{}, errNotFound
 	}
 	answer, err := typedAnswer(v)
 	if err != nil {
-		return exchange.Answer{}, err
+		return httpfront.Answer{}, err
 	}
 	_, _, err = c.Service.AnswerPrompt(v.ctx(), v.who, msisdn, id, answer)
 	if closed := new(*ledger.ErrPromptClosed); err != nil && !errors.As(err, closed) {
@@ -312,19 +312,19 @@ func (c *Console) answerPrompt(v *visit) (exchange.Answer, error) {
 			err = newProblem(http.StatusNotFound, v.Text("This phone has no such prompt"),
 				v.Text("The sandbox was reset, or the test client is gone. Nothing was paid."), "not_found")
 		}
-		return exchange.Answer{}, err
+		return httpfront.Answer{}, err
 	}
 	return v.goBack(), nil
 }
 
 // setManual sets who answers the prompts of a test client: a person for some time, or its behavior again.
-func (c *Console) setManual(v *visit) (exchange.Answer, error) {
+func (c *Console) setManual(v *visit) (httpfront.Answer, error) {
 	_, err := c.Service.SetManual(v.ctx(), v.who, chi.URLParam(v.request, "msisdn"), v.form("on") == "true")
 	if errors.Is(err, ledger.ErrNotFound) {
-		return exchange.Answer{}, errNotFound
+		return httpfront.Answer{}, errNotFound
 	}
 	if err != nil {
-		return exchange.Answer{}, err
+		return httpfront.Answer{}, err
 	}
 	return v.goBack(), nil
 }

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/cauri-dev/cauri/server/english"
-	"github.com/cauri-dev/cauri/server/exchange"
+	"github.com/cauri-dev/cauri/server/httpfront"
 )
 
 // keysCookie is the cookie that says that a person has switched single keys off. It is for all sandboxes.
@@ -33,7 +33,7 @@ func keysOff(r *http.Request) bool {
 }
 
 // switchKeys switches single keys off or on, and redirects to the former page.
-func (c *Console) switchKeys(v *visit) (exchange.Answer, error) {
+func (c *Console) switchKeys(v *visit) (httpfront.Answer, error) {
 	value, age := "off", keysAge
 	if v.form("keys") != value {
 		value, age = "", -time.Second

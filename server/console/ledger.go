@@ -10,7 +10,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/cauri-dev/cauri/server/exchange"
+	"github.com/cauri-dev/cauri/server/httpfront"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/proof"
 )
@@ -122,12 +122,12 @@ func differs(v *visit, a *proof.AccountProof) string {
 func accountPath(a proof.Account) string { return "/ledger/" + cmp.Or(a.MSISDN, string(a.Currency)) }
 
 // verifyLedger asks a worker to verify the whole ledger, and redirects to the page with the result.
-func (c *Console) verifyLedger(v *visit) (exchange.Answer, error) {
+func (c *Console) verifyLedger(v *visit) (httpfront.Answer, error) {
 	back := "/ledger"
 	if a, ok := accountOf(v.form("account")); ok {
 		back = accountPath(a)
 	}
-	return exchange.Answer{Await: func(ctx context.Context) (exchange.Answer, error) {
+	return httpfront.Answer{Await: func(ctx context.Context) (httpfront.Answer, error) {
 		err := c.Service.VerifyLedger(ctx, v.who)
 		if errors.Is(err, proof.ErrNotVerified) {
 			err = newProblem(http.StatusServiceUnavailable, v.Text("No worker has verified the ledger yet"),

@@ -12,8 +12,8 @@ import (
 
 	"github.com/cauri-dev/cauri/server/console/locale"
 	"github.com/cauri-dev/cauri/server/egress"
-	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/faults"
+	"github.com/cauri-dev/cauri/server/httpfront"
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/ledger/clocks"
 	"github.com/cauri-dev/cauri/server/ledger/lists"
@@ -415,13 +415,13 @@ func attempted(v *visit, e *ledger.Event) string {
 const advanceWait = 3 * time.Second
 
 // advanceClock moves the sandbox's clock forward.
-func (c *Console) advanceClock(v *visit) (exchange.Answer, error) {
+func (c *Console) advanceClock(v *visit) (httpfront.Answer, error) {
 	var to clocks.Target
 	switch by := v.form("by"); by {
 	case "nextDue":
 		due, err := time.Parse(time.RFC3339Nano, v.form("due"))
 		if err != nil {
-			return exchange.Answer{}, errBadForm
+			return httpfront.Answer{}, errBadForm
 		}
 		to.NextDue, to.Shown = true, &due
 	case "1h":
@@ -429,28 +429,28 @@ func (c *Console) advanceClock(v *visit) (exchange.Answer, error) {
 	default:
 		at, err := time.Parse("2006-01-02T15:04", v.form("to"))
 		if err != nil {
-			return exchange.Answer{}, errBadForm
+			return httpfront.Answer{}, errBadForm
 		}
 		to.To = &at
 	}
 	await, err := c.Service.AdvanceClock(v.ctx(), v.who, to)
 	switch {
 	case errors.As(err, new(clocks.ErrClockBackwards)):
-		return exchange.Answer{}, newProblem(http.StatusUnprocessableEntity, v.Text("Time only goes forward"),
+		return httpfront.Answer{}, newProblem(http.StatusUnprocessableEntity, v.Text("Time only goes forward"),
 			v.Text("The sandbox is past this time already. A reset sets the clock back."), "clock_backwards")
 	case errors.As(err, new(clocks.ErrAdvanceTooFar)), errors.As(err, new(clocks.ErrClockEnd)):
-		return exchange.Answer{}, newProblem(http.StatusUnprocessableEntity, v.Text("This is too far"),
+		return httpfront.Answer{}, newProblem(http.StatusUnprocessableEntity, v.Text("This is too far"),
 			v.Text("One step is at most 400 days, and clocks end with the year 2200."), "invalid_body")
 	case errors.Is(err, clocks.ErrNotNextDue):
-		return exchange.Answer{}, newProblem(http.StatusConflict, v.Text("Something else is due next now"),
+		return httpfront.Answer{}, newProblem(http.StatusConflict, v.Text("Something else is due next now"),
 			v.Text("The page was older than that. The clock did not move: look at the overview, and choose again."), "conflict")
 	case errors.As(err, new(clocks.ErrClockBusy)):
-		return exchange.Answer{}, newProblem(http.StatusConflict, v.Text("The clock is on its way"),
+		return httpfront.Answer{}, newProblem(http.StatusConflict, v.Text("The clock is on its way"),
 			v.Text("It is being advanced to another time. Wait until it is there."), "clock_busy")
 	case err != nil:
-		return exchange.Answer{}, err
+		return httpfront.Answer{}, err
 	}
-	return exchange.Answer{Await: func(ctx context.Context) (exchange.Answer, error) {
+	return httpfront.Answer{Await: func(ctx context.Context) (httpfront.Answer, error) {
 		_, err := await(ctx, advanceWait) // the page shows whether the clock is still advancing
 		return v.goTo("/overview#clock"), err
 	}}, nil

@@ -5,7 +5,7 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/cauri-dev/cauri/server/exchange"
+	"github.com/cauri-dev/cauri/server/httpfront"
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/sandboxes"
@@ -157,7 +157,7 @@ func (v *visit) firstPayment() string {
 }
 
 // find redirects to what a person searches for: a transaction, an event, a number, an order or a reference.
-func (c *Console) find(v *visit) (exchange.Answer, error) {
+func (c *Console) find(v *visit) (httpfront.Answer, error) {
 	text := strings.TrimSpace(v.request.URL.Query().Get("q"))
 	id, err := payments.ParseID(text)
 	if event, notEvent := payments.ParseEventID(text); notEvent == nil {

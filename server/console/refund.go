@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/cauri-dev/cauri/server/exchange"
+	"github.com/cauri-dev/cauri/server/httpfront"
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
@@ -40,7 +40,7 @@ func refundPageOf(v *visit, d *paymentDetail, f *refundForm) page {
 }
 
 // refundNow sends the request of the form.
-func (c *Console) refundNow(v *visit) (exchange.Answer, error) {
+func (c *Console) refundNow(v *visit) (httpfront.Answer, error) {
 	f := &refundForm{v.form("amount"), v.form("reason"), v.form("reference"), nil}
 	r := requestCode{}
 	var d *paymentDetail
@@ -50,7 +50,7 @@ func (c *Console) refundNow(v *visit) (exchange.Answer, error) {
 		return err
 	})
 	if err != nil {
-		return exchange.Answer{}, err
+		return httpfront.Answer{}, err
 	}
 	if d == nil {
 		return c.again(v, http.StatusNotFound, p, "not_found")

@@ -16,7 +16,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"github.com/cauri-dev/cauri/server/english"
-	"github.com/cauri-dev/cauri/server/exchange"
+	"github.com/cauri-dev/cauri/server/httpfront"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/requests"
 )
@@ -159,7 +159,7 @@ func (c *Console) readLogged(e *requests.Entry) loggedRequest {
 		r.does = changeAt(e.Method, strings.TrimPrefix(e.Path, changesPath))
 	}
 	if !r.succeeded() && strings.HasPrefix(e.Path, "/v1/") { // the advice is only for this API
-		r.instead = exchange.Instead(e.Error)
+		r.instead = httpfront.Instead(e.Error)
 	}
 	return r
 }

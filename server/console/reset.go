@@ -5,7 +5,7 @@ import (
 	"net/http"
 
 	"github.com/cauri-dev/cauri/server/english"
-	"github.com/cauri-dev/cauri/server/exchange"
+	"github.com/cauri-dev/cauri/server/httpfront"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/service"
 )
@@ -31,7 +31,7 @@ func (c *Console) reset(v *visit) (page, error) {
 }
 
 // resetNow resets the sandbox if the form has its name.
-func (c *Console) resetNow(v *visit) (exchange.Answer, error) {
+func (c *Console) resetNow(v *visit) (httpfront.Answer, error) {
 	if v.form("name") != v.name {
 		wrong := v.Text("This is not its name. Nothing was reset. Write: %s", v.name)
 		p := page{title: v.Text("Reset this sandbox"), body: resetPage(v, wrong)}
@@ -40,14 +40,14 @@ func (c *Console) resetNow(v *visit) (exchange.Answer, error) {
 	err := c.Service.Reset(v.ctx(), v.who)
 	switch {
 	case errors.As(err, new(service.ErrDenied)):
-		return exchange.Answer{}, newProblem(http.StatusForbidden, v.Text("This sandbox may not be reset here"),
+		return httpfront.Answer{}, newProblem(http.StatusForbidden, v.Text("This sandbox may not be reset here"),
 			v.Text("Its owner allows it with spec.api.reset, or resets it with: kubectl cauri reset %s", v.name), "forbidden")
 	case errors.Is(err, sandboxes.ErrTooManyResets):
-		return exchange.Answer{}, newProblem(http.StatusTooManyRequests,
+		return httpfront.Answer{}, newProblem(http.StatusTooManyRequests,
 			v.Text("The sandbox was reset five times in the last second"), v.Text("It was not reset again. Wait a second."),
 			"too_many_resets")
 	case err != nil:
-		return exchange.Answer{}, err
+		return httpfront.Answer{}, err
 	}
 	return v.goTo("/overview"), c.Directory.Refresh(v.ctx()) // now the request log is the new tenant's
 }

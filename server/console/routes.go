@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/cauri-dev/cauri/server/english"
-	"github.com/cauri-dev/cauri/server/exchange"
+	"github.com/cauri-dev/cauri/server/httpfront"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
@@ -15,7 +15,7 @@ type route struct {
 	roles        []sandboxes.ConsoleRole // roles that may call it; nil: everybody, without a session
 	does         english.Text            // what it changes; empty for nothing
 	show         func(*Console, *visit) (page, error)
-	do           func(*Console, *visit) (exchange.Answer, error)
+	do           func(*Console, *visit) (httpfront.Answer, error)
 }
 
 // The roles that may call a route: all roles, those that read the whole sandbox, those that change it, and those that

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/faults"
+	"github.com/cauri-dev/cauri/server/httpfront"
 	"github.com/cauri-dev/cauri/server/requests"
 )
 
@@ -36,8 +36,8 @@ type sentAnswer struct {
 // send sends a request to the API as a client does. The API checks, limits and logs it like a request with the API key,
 // and faults act on it. The request log names the session.
 func (c *Console) send(v *visit, method string, r requestCode) *sentRequest {
-	behalf := &exchange.OnBehalf{Key: v.session.MadeWith, Actor: v.actor()}
-	url := exchange.SandboxPrefix(v.request) + r.path
+	behalf := &httpfront.OnBehalf{Key: v.session.MadeWith, Actor: v.actor()}
+	url := httpfront.SandboxPrefix(v.request) + r.path
 	request, err := http.NewRequestWithContext(behalf.Context(v.ctx()), method, url, strings.NewReader(r.body()))
 	if err != nil {
 		panic(err) // every path of the console's requests is valid

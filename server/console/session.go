@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/time/rate"
 
-	"github.com/cauri-dev/cauri/server/exchange"
+	"github.com/cauri-dev/cauri/server/httpfront"
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/service"
@@ -23,8 +23,8 @@ import (
 const sessionLife = 8 * time.Hour
 
 // Secrets returns the form of the console's tokens. The request log never stores these tokens.
-func Secrets() []exchange.Secret {
-	return []exchange.Secret{{Of: func(*http.Request) string { return "" }, Form: sandboxes.ConsoleTokenForm}}
+func Secrets() []httpfront.Secret {
+	return []httpfront.Secret{{Of: func(*http.Request) string { return "" }, Form: sandboxes.ConsoleTokenForm}}
 }
 
 // cookieName returns the name of the cookie of a sandbox's sessions. All sandboxes share one origin, so the cookie of
@@ -86,8 +86,8 @@ func (c *Console) admit(v *visit) (end func(), err error) {
 	if trust.perSecond == 0 {
 		return func() {}, nil
 	}
-	guest := exchange.Guest{ID: v.session.ID, PerSecond: trust.perSecond, Burst: trust.burst}
-	return c.Exchange.AdmitGuest(v.request, v.who.Sandbox.OrganizationID, guest)
+	guest := httpfront.Guest{ID: v.session.ID, PerSecond: trust.perSecond, Burst: trust.burst}
+	return c.Pipeline.AdmitGuest(v.request, v.who.Sandbox.OrganizationID, guest)
 }
 
 // named returns the sandbox in the path of a visit. If there is none, it returns an empty sandbox, which has no
@@ -109,9 +109,9 @@ func (v *visit) signedIn(secret string, session *sandboxes.ConsoleSession) {
 }
 
 // start returns an answer that sets the cookie of a new session and redirects to the first page.
-func (c *Console) start(v *visit, secret string, session *sandboxes.ConsoleSession) exchange.Answer {
+func (c *Console) start(v *visit, secret string, session *sandboxes.ConsoleSession) httpfront.Answer {
 	v.signedIn(secret, session)
-	c.Exchange.NoteSession(v.request, v.who, v.actor())
+	c.Pipeline.NoteSession(v.request, v.who, v.actor())
 	a := v.goTo(v.firstPage())
 	a.Header.Add("Set-Cookie", c.cookie(c.cookieName(v.who.Sandbox.OrganizationID), secret, sessionLife).String())
 	return a

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/cauri-dev/cauri/server/exchange"
+	"github.com/cauri-dev/cauri/server/httpfront"
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/operators"
 	"github.com/cauri-dev/cauri/server/payments"
@@ -107,11 +107,11 @@ func (v *visit) kubectl() string {
 }
 
 // endSession ends a session of the console. It may be the visitor's own.
-func (c *Console) endSession(v *visit) (exchange.Answer, error) {
+func (c *Console) endSession(v *visit) (httpfront.Answer, error) {
 	id := v.form("session")
 	err := c.renewing(v, func() error { return c.Sandboxes.EndConsoleSession(v.ctx(), v.who.Sandbox, id) })
 	if errors.Is(err, sandboxes.ErrNoConsoleSession) {
-		return exchange.Answer{}, newProblem(http.StatusNotFound, v.Text("This session has ended already"),
+		return httpfront.Answer{}, newProblem(http.StatusNotFound, v.Text("This session has ended already"),
 			v.Text("Open Setup again to see which sessions are open."), "not_found")
 	}
 	if id == v.session.ID {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/cauri-dev/cauri/server/assets"
 	"github.com/cauri-dev/cauri/server/console/locale"
-	"github.com/cauri-dev/cauri/server/exchange"
+	"github.com/cauri-dev/cauri/server/httpfront"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/service"
 	"github.com/cauri-dev/cauri/server/streams"
@@ -18,27 +18,27 @@ import (
 )
 
 // home redirects to the first page. That page redirects a visitor who is not signed in.
-func (c *Console) home(v *visit) (exchange.Answer, error) {
+func (c *Console) home(v *visit) (httpfront.Answer, error) {
 	if err := c.recognize(v.ctx(), v); err == nil {
 		return v.goTo(v.firstPage()), nil
 	} else if !errors.Is(err, sandboxes.ErrNoConsoleSession) {
-		return exchange.Answer{}, err
+		return httpfront.Answer{}, err
 	}
 	return v.goTo(firstPages[sandboxes.ConsoleFull]), nil
 }
 
 // signIn shows the form for the key. The page depends only on the path, so it is the same for a sandbox that does not
 // exist.
-func (c *Console) signIn(v *visit) (exchange.Answer, error) {
+func (c *Console) signIn(v *visit) (httpfront.Answer, error) {
 	return v.html(http.StatusOK, signInPage(v, false)), nil
 }
 
 // signInWithKey starts a session for a visitor with the API key.
-func (c *Console) signInWithKey(v *visit) (exchange.Answer, error) {
+func (c *Console) signInWithKey(v *visit) (httpfront.Answer, error) {
 	key := sandboxes.KeyHash(sha256.Sum256([]byte(v.form("key"))))
-	who, err := c.Exchange.Find(v.request, func() *service.Caller {
+	who, err := c.Pipeline.Find(v.request, func() *service.Caller {
 		sandbox, ok := c.Directory.ByKey(key)
-		if !ok || !exchange.Names(v.request, sandbox) {
+		if !ok || !httpfront.Names(v.request, sandbox) {
 			return nil
 		}
 		return &service.Caller{Key: key, Sandbox: sandbox}
@@ -50,7 +50,7 @@ func (c *Console) signInWithKey(v *visit) (exchange.Answer, error) {
 		return a, nil
 	}
 	if err != nil {
-		return exchange.Answer{}, err
+		return httpfront.Answer{}, err
 	}
 	v.who = who
 	var token string
@@ -61,7 +61,7 @@ func (c *Console) signInWithKey(v *visit) (exchange.Answer, error) {
 		return err
 	})
 	if err != nil {
-		return exchange.Answer{}, err
+		return httpfront.Answer{}, err
 	}
 	c.Metrics.SignIn(telemetry.SignInByKey, true)
 	return c.start(v, token, &session), nil
@@ -69,7 +69,7 @@ func (c *Console) signInWithKey(v *visit) (exchange.Answer, error) {
 
 // link shows a button that uses the link. A GET request must not use it, because programs that preview links send one.
 // The page needs no database query, so it is the same for a sandbox that does not exist.
-func (c *Console) link(v *visit) (exchange.Answer, error) {
+func (c *Console) link(v *visit) (httpfront.Answer, error) {
 	token := v.request.URL.Query().Get("token")
 	role, ok := sandboxes.RoleOfConsoleLink(token)
 	if !ok {
@@ -80,14 +80,14 @@ func (c *Console) link(v *visit) (exchange.Answer, error) {
 
 // useLink starts a session by a link, which works once. If the link or the sandbox does not exist, the answer is the
 // same.
-func (c *Console) useLink(v *visit) (exchange.Answer, error) {
+func (c *Console) useLink(v *visit) (httpfront.Answer, error) {
 	link := v.form("token")
 	if _, ok := sandboxes.RoleOfConsoleLink(link); !ok {
 		c.Metrics.SignIn(telemetry.SignInByLink, false)
 		return c.deadLink(v), nil
 	}
 	if err := c.Directory.Refresh(v.ctx()); err != nil { // the link may be newer than the cached directory
-		return exchange.Answer{}, err
+		return httpfront.Answer{}, err
 	}
 	sandbox, _ := c.named(v)
 	v.who = &service.Caller{Sandbox: sandbox}
@@ -102,7 +102,7 @@ func (c *Console) useLink(v *visit) (exchange.Answer, error) {
 		return c.deadLink(v), nil
 	}
 	if err != nil {
-		return exchange.Answer{}, err
+		return httpfront.Answer{}, err
 	}
 	c.Metrics.SignIn(telemetry.SignInByLink, true)
 	if session.Role == sandboxes.ConsoleHandset { // the guest answers the phone instead of the behavior
@@ -111,13 +111,15 @@ func (c *Console) useLink(v *visit) (exchange.Answer, error) {
 	return c.start(v, token, &session), nil
 }
 
-func (c *Console) deadLink(v *visit) exchange.Answer { return v.html(http.StatusGone, deadLinkPage(v)) }
+func (c *Console) deadLink(v *visit) httpfront.Answer {
+	return v.html(http.StatusGone, deadLinkPage(v))
+}
 
 // signOut ends the session.
-func (c *Console) signOut(v *visit) (exchange.Answer, error) {
+func (c *Console) signOut(v *visit) (httpfront.Answer, error) {
 	err := c.renewing(v, func() error { return c.Sandboxes.EndConsoleSession(v.ctx(), v.who.Sandbox, v.session.ID) })
 	if err != nil && !errors.Is(err, sandboxes.ErrNoConsoleSession) {
-		return exchange.Answer{}, err
+		return httpfront.Answer{}, err
 	}
 	a := v.goTo("/sign-in")
 	a.Header.Add("Set-Cookie", c.cookie(c.cookieName(v.who.Sandbox.OrganizationID), "", -time.Second).String())
@@ -131,12 +133,12 @@ const (
 )
 
 // appearance sets the appearance, and redirects to the former page.
-func (c *Console) appearance(v *visit) (exchange.Answer, error) {
+func (c *Console) appearance(v *visit) (httpfront.Answer, error) {
 	return v.goBack(assets.ThemeCookie(v.form("theme"), c.secured())), nil
 }
 
 // language sets the language, and redirects to the former page. An unknown language removes the choice.
-func (c *Console) language(v *visit) (exchange.Answer, error) {
+func (c *Console) language(v *visit) (httpfront.Answer, error) {
 	language, age := v.form("language"), languageAge
 	if !slices.Contains(locale.Tags(), language) {
 		language, age = "", -time.Second
@@ -145,7 +147,7 @@ func (c *Console) language(v *visit) (exchange.Answer, error) {
 }
 
 // goBack returns an answer that sets cookies and redirects to the page whose form was sent.
-func (v *visit) goBack(cookies ...*http.Cookie) exchange.Answer {
+func (v *visit) goBack(cookies ...*http.Cookie) httpfront.Answer {
 	back := v.form("back")
 	path, _, _ := strings.Cut(back, "?")
 	if !strings.HasPrefix(path, "/") || strings.ContainsAny(path, ":\\") || strings.Contains(path, "//") {
@@ -159,11 +161,11 @@ func (v *visit) goBack(cookies ...*http.Cookie) exchange.Answer {
 }
 
 // stream sends the page the kinds of objects that have changed. A handset session gets only changes of its own number.
-func (c *Console) stream(v *visit) (exchange.Answer, error) {
+func (c *Console) stream(v *visit) (httpfront.Answer, error) {
 	trust := trustIn[v.session.Role]
 	token := sandboxes.ConsoleToken{OrganizationID: v.who.Sandbox.OrganizationID, Hash: v.session.Hash}
 	until, ended := c.watched.add(token, v.session.MadeWith)
-	return c.Streams.Open(v.ctx(), v.who, exchange.StreamOptions{
+	return c.Streams.Open(v.ctx(), v.who, httpfront.StreamOptions{
 		Brief: true, MSISDN: v.session.MSISDN, Until: until, Ended: ended,
 		By: streams.Session{ID: v.session.ID, Level: trust.level, Most: trust.streams},
 	})

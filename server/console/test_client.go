@@ -6,7 +6,7 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/cauri-dev/cauri/server/exchange"
+	"github.com/cauri-dev/cauri/server/httpfront"
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/sandboxes"
@@ -32,7 +32,7 @@ func (c *Console) newClient(v *visit) (page, error) {
 }
 
 // addClient sends the request of the form.
-func (c *Console) addClient(v *visit) (exchange.Answer, error) {
+func (c *Console) addClient(v *visit) (httpfront.Answer, error) {
 	f := &clientForm{tryForm: tryForm{set: v.request.PostForm}}
 	r := requestCode{path: "/api/v1/test_clients"}
 	r.add("msisdn", f.msisdn())
@@ -68,10 +68,10 @@ var changeable = []string{"name", "state", "behavior"}
 
 // changeClient sends the request of the form: the fields that a person changed, since others may have changed the rest
 // after the form was shown. The name may be empty, and a balance that is left out stays.
-func (c *Console) changeClient(v *visit) (exchange.Answer, error) {
+func (c *Console) changeClient(v *visit) (httpfront.Answer, error) {
 	f, err := c.sentForm(v)
 	if err != nil {
-		return exchange.Answer{}, err
+		return httpfront.Answer{}, err
 	}
 	r := requestCode{path: "/api/v1/test_clients/" + f.client.MSISDN}
 	for _, field := range changeable {
@@ -89,10 +89,10 @@ func (c *Console) changeClient(v *visit) (exchange.Answer, error) {
 }
 
 // deleteClient deletes the test client.
-func (c *Console) deleteClient(v *visit) (exchange.Answer, error) {
+func (c *Console) deleteClient(v *visit) (httpfront.Answer, error) {
 	f, err := c.sentForm(v)
 	if err != nil {
-		return exchange.Answer{}, err
+		return httpfront.Answer{}, err
 	}
 	return c.sendClient(v, f, http.MethodDelete, requestCode{path: "/api/v1/test_clients/" + f.client.MSISDN})
 }
@@ -108,7 +108,7 @@ func (c *Console) sentForm(v *visit) (*clientForm, error) {
 
 // sendClient sends a request. After a success it redirects to the phone. Otherwise it shows the form again, with what
 // is wrong.
-func (c *Console) sendClient(v *visit, f *clientForm, method string, r requestCode) (exchange.Answer, error) {
+func (c *Console) sendClient(v *visit, f *clientForm, method string, r requestCode) (httpfront.Answer, error) {
 	f.sent = c.send(v, method, r)
 	switch {
 	case !f.sent.succeeded():
@@ -124,7 +124,7 @@ func (c *Console) sendClient(v *visit, f *clientForm, method string, r requestCo
 
 // toPhone redirects to the page of phones that has this phone: the first page, or one that begins shortly before its
 // number.
-func (c *Console) toPhone(v *visit, msisdn string) (exchange.Answer, error) {
+func (c *Console) toPhone(v *visit, msisdn string) (httpfront.Answer, error) {
 	query := url.Values{}
 	err := c.renewing(v, func() error {
 		first, err := c.Ledger.ListTestClients(v.ctx(), v.who.Sandbox.Tenant, ledger.TestClientFilter{}, "", handsetsOnPage)

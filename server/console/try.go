@@ -16,8 +16,8 @@ import (
 	"github.com/a-h/templ"
 
 	"github.com/cauri-dev/cauri/server/console/locale"
-	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/faults"
+	"github.com/cauri-dev/cauri/server/httpfront"
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/ledger/lists"
 	"github.com/cauri-dev/cauri/server/operators"
@@ -71,17 +71,17 @@ func (c *Console) tryIt(v *visit) (page, error) {
 }
 
 // tryNow sends the request of the form.
-func (c *Console) tryNow(v *visit) (exchange.Answer, error) {
+func (c *Console) tryNow(v *visit) (httpfront.Answer, error) {
 	f := &tryForm{kind: payments.Type(v.form("kind")), set: v.request.PostForm}
 	if f.set.Has("answering") {
 		_, err := c.Service.SetManual(v.ctx(), v.who, f.msisdn(), true)
 		if err != nil && !errors.Is(err, ledger.ErrNotFound) {
-			return exchange.Answer{}, err
+			return httpfront.Answer{}, err
 		}
 	}
 	p, err := c.completed(v, f)
 	if err != nil {
-		return exchange.Answer{}, err
+		return httpfront.Answer{}, err
 	}
 	if _, err := payments.ParseID(f.payment()); err != nil && f.kind == payments.Refund {
 		f.wrong = map[string]string{"payment": v.Text("Write the id of a payment. It begins with TX_.")}

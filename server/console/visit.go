@@ -17,8 +17,8 @@ import (
 
 	"github.com/cauri-dev/cauri/server/assets"
 	"github.com/cauri-dev/cauri/server/console/locale"
-	"github.com/cauri-dev/cauri/server/exchange"
-	"github.com/cauri-dev/cauri/server/exchange/static"
+	"github.com/cauri-dev/cauri/server/httpfront"
+	"github.com/cauri-dev/cauri/server/httpfront/static"
 	"github.com/cauri-dev/cauri/server/ledger/clocks"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/sandboxes"
@@ -64,17 +64,17 @@ type page struct {
 }
 
 // handler returns the handler of a route. The handler checks the session and its role, and puts a page into the layout.
-func (c *Console) handler(r *route) exchange.OpenHandler {
-	return func(w http.ResponseWriter, request *http.Request) (exchange.Answer, error) {
-		ctx, cancel := context.WithTimeout(request.Context(), exchange.AnswerTimeout)
+func (c *Console) handler(r *route) httpfront.OpenHandler {
+	return func(w http.ResponseWriter, request *http.Request) (httpfront.Answer, error) {
+		ctx, cancel := context.WithTimeout(request.Context(), httpfront.AnswerTimeout)
 		defer cancel()
 		v := c.visitOf(w, request.WithContext(ctx))
 		if !label.MatchString(v.namespace) || !label.MatchString(v.name) {
-			return exchange.Answer{}, errNotFound
+			return httpfront.Answer{}, errNotFound
 		}
 		if r.method != http.MethodGet {
 			if err := v.checkForm(c.crossed); err != nil {
-				return exchange.Answer{}, err
+				return httpfront.Answer{}, err
 			}
 		}
 		if r.roles == nil {
@@ -83,29 +83,29 @@ func (c *Console) handler(r *route) exchange.OpenHandler {
 		if err := c.recognize(ctx, v); errors.Is(err, sandboxes.ErrNoConsoleSession) {
 			return v.toSignIn(), nil
 		} else if err != nil {
-			return exchange.Answer{}, err
+			return httpfront.Answer{}, err
 		}
-		c.Exchange.NoteSession(request, v.who, v.actor())
+		c.Pipeline.NoteSession(request, v.who, v.actor())
 		end, err := c.admit(v)
 		if err != nil {
-			return exchange.Answer{}, err
+			return httpfront.Answer{}, err
 		}
 		defer end()
 		switch {
 		case !slices.Contains(r.roles, v.session.Role), !v.isOfNumber():
 			if v.session.Role == sandboxes.ConsoleHandset {
-				return exchange.Answer{}, errOnePhone
+				return httpfront.Answer{}, errOnePhone
 			}
-			return exchange.Answer{}, errForbidden
+			return httpfront.Answer{}, errForbidden
 		case r.method != http.MethodGet && !v.hasToken():
-			return exchange.Answer{}, errForeignForm
+			return httpfront.Answer{}, errForeignForm
 		}
 		return c.serve(r, v)
 	}
 }
 
 // again returns an answer with a page that shows a refused form again. The request log gets the error code.
-func (c *Console) again(v *visit, status int, p page, code string) (a exchange.Answer, err error) {
+func (c *Console) again(v *visit, status int, p page, code string) (a httpfront.Answer, err error) {
 	err = c.renewing(v, func() error { return c.readFrame(v.ctx(), v) })
 	a = v.html(status, framed(v, p))
 	a.Code = code
@@ -126,7 +126,7 @@ func (c *Console) readFrame(ctx context.Context, v *visit) (err error) {
 }
 
 // serve calls the handler of a route. For a page, it repeats the call if the configuration changed meanwhile.
-func (c *Console) serve(r *route, v *visit) (a exchange.Answer, err error) {
+func (c *Console) serve(r *route, v *visit) (a httpfront.Answer, err error) {
 	if r.do != nil {
 		return r.do(c, v)
 	}
@@ -165,12 +165,12 @@ func (c *Console) visitOf(w http.ResponseWriter, r *http.Request) *visit {
 		request: r, writer: w, namespace: chi.URLParam(r, "namespace"), name: chi.URLParam(r, "name"),
 		version: c.Version, theme: assets.Theme(r), keysOff: keysOff(r),
 	}
-	v.path = strings.TrimPrefix(r.URL.Path, exchange.SandboxPrefix(r)+"/console")
+	v.path = strings.TrimPrefix(r.URL.Path, httpfront.SandboxPrefix(r)+"/console")
 	origin, _ := static.AskedAt(r, nil, "")
 	if c.APIURL != nil {
 		origin = strings.TrimSuffix(c.APIURL.String(), "/")
 	}
-	v.uri = origin + exchange.SandboxPrefix(r)
+	v.uri = origin + httpfront.SandboxPrefix(r)
 	v.apart = c.APIURL != nil && c.BaseURL != nil && !strings.EqualFold(c.APIURL.Host, c.BaseURL.Host)
 	var chosen string
 	if cookie, err := r.Cookie(languageCookie); err == nil {
@@ -232,23 +232,23 @@ func (v *visit) up() string {
 // html returns an answer with a component as its body. The body is compressed if the browser accepts that. A page has
 // the token of its forms and texts of other people. Its compressed size does not reveal the token, because no other
 // site can request a page with the session's cookie: it is SameSite=Strict.
-func (v *visit) html(status int, body templ.Component) exchange.Answer {
+func (v *visit) html(status int, body templ.Component) httpfront.Answer {
 	header, zipped := secure.Clone(), strings.Contains(v.request.Header.Get("Accept-Encoding"), "gzip")
 	if zipped {
 		header.Set("Content-Encoding", "gzip")
 	}
-	return exchange.Answer{Status: status, Header: header, Body: component{body, zipped}}
+	return httpfront.Answer{Status: status, Header: header, Body: component{body, zipped}}
 }
 
 // goTo returns an answer that redirects the browser to a path of the console.
-func (v *visit) goTo(path string) exchange.Answer {
+func (v *visit) goTo(path string) httpfront.Answer {
 	header := secure.Clone()
 	header.Set("Location", string(v.To(path)))
-	return exchange.Answer{Status: http.StatusSeeOther, Header: header}
+	return httpfront.Answer{Status: http.StatusSeeOther, Header: header}
 }
 
 // toSignIn returns the answer to somebody who is not signed in.
-func (v *visit) toSignIn() exchange.Answer {
+func (v *visit) toSignIn() httpfront.Answer {
 	a := v.goTo("/sign-in")
 	if v.request.Header.Get("Hx-Request") != "" { // htmx replaces the whole page, not an element of it
 		a.Status = http.StatusUnauthorized
@@ -270,10 +270,10 @@ var zippers = sync.Pool{New: func() any {
 	return z
 }}
 
-// ContentType implements [exchange.Body].
+// ContentType implements [httpfront.Body].
 func (component) ContentType() string { return "text/html; charset=utf-8" }
 
-// Append implements [exchange.Body]. It does not use the context of the request, because that has ended. Templates do
+// Append implements [httpfront.Body]. It does not use the context of the request, because that has ended. Templates do
 // no I/O, so they need none.
 func (b component) Append(text []byte) ([]byte, error) {
 	buffer := bytes.NewBuffer(text)

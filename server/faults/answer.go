@@ -7,7 +7,7 @@ import (
 )
 
 // This file has the answers of faults. The file service/apply_fault.go decides which fault applies to a request. The file
-// exchange/answer_fault.go applies it to the answer.
+// httpfront/answer_fault.go applies it to the answer.
 
 // codes maps the HTTP statuses of faults to error codes.
 var codes = map[int]string{

@@ -15,8 +15,8 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"github.com/cauri-dev/cauri/server/console"
-	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/httpapi"
+	"github.com/cauri-dev/cauri/server/httpfront"
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/native"
 	"github.com/cauri-dev/cauri/server/proof"
@@ -49,14 +49,14 @@ type Options struct {
 	Draw       func(int64) int64 // returns a random number in [0, n), for latencies
 	Random     io.Reader         // random bytes for ids
 	Log        *slog.Logger      // default slog.Default
-	Held       exchange.HeldBounds
+	Held       httpfront.HeldBounds
 	PINKey     func() *rsa.PrivateKey // key for PINs that clients encrypt for operators; nil for none
 	Draining   <-chan struct{}        // closed when the process is told to stop; then held answers are sent
 	Metrics    *telemetry.API         // nil for none
 	Tracing    *telemetry.Tracing     // nil for none
 	PayerWait  time.Duration          // passed to [service.Options]
-	// Unread and StreamWrite are passed to [exchange.Options].
-	Unread      exchange.UnreadBounds
+	// Unread and StreamWrite are passed to [httpfront.Options].
+	Unread      httpfront.UnreadBounds
 	StreamWrite time.Duration
 }
 
@@ -68,13 +68,13 @@ func New(o Options) *Server {
 	if o.Log == nil {
 		o.Log = slog.Default()
 	}
-	held := exchange.NewHeldAnswers(o.Held, o.Metrics)
+	held := httpfront.NewHeldAnswers(o.Held, o.Metrics)
 	svc := service.New(service.Options{
 		Ledger: o.Ledger, Books: o.Books, Sandboxes: o.Sandboxes, Directory: o.Directory, Requests: o.Requests, Now: o.Now,
 		Draw: o.Draw, Random: o.Random, Draining: o.Draining, Waiting: held, Metrics: o.Metrics,
 		PayerWait: o.PayerWait,
 	})
-	x := exchange.New(exchange.Options{
+	x := httpfront.New(httpfront.Options{
 		Service: svc, Sandboxes: o.Sandboxes, Directory: o.Directory, Requests: o.Requests, Held: held, Now: o.Now,
 		Log:      o.Log,
 		Draining: o.Draining, Metrics: o.Metrics, Tracing: o.Tracing, Version: httpapi.Version, RoutedPath: native.RoutedPath,
@@ -83,12 +83,12 @@ func New(o Options) *Server {
 	})
 	streams := x.NewStreams(o.Ledger, httpapi.NewStreamText(o.Directory))
 	v1 := httpapi.New(httpapi.Options{
-		Exchange: x, Service: svc, Ledger: o.Ledger, Books: o.Books, Directory: o.Directory, Requests: o.Requests,
+		Pipeline: x, Service: svc, Ledger: o.Ledger, Books: o.Books, Directory: o.Directory, Requests: o.Requests,
 		Streams: streams, Version: o.Version, BaseURL: o.BaseURL, Sandboxes: o.Sandboxes, Console: o.Console,
 		Consoles: o.ConsoleURL,
 	})
 	operators := native.New(native.Options{
-		Exchange: x, Service: svc, Ledger: o.Ledger, Directory: o.Directory, Now: o.Now, Random: o.Random,
+		Pipeline: x, Service: svc, Ledger: o.Ledger, Directory: o.Directory, Now: o.Now, Random: o.Random,
 		BaseURL: o.BaseURL, PINKey: o.PINKey,
 	})
 	router := chi.NewRouter()
@@ -96,14 +96,14 @@ func New(o Options) *Server {
 	var pages *console.Console
 	if o.Console {
 		pages = console.New(console.Options{
-			Exchange: x, Service: svc, Ledger: o.Ledger, Books: o.Books, Sandboxes: o.Sandboxes, Directory: o.Directory,
+			Pipeline: x, Service: svc, Ledger: o.Ledger, Books: o.Books, Sandboxes: o.Sandboxes, Directory: o.Directory,
 			Requests: o.Requests, Streams: streams, API: router, Version: o.Version, APIURL: o.BaseURL,
 			BaseURL: cmp.Or(o.ConsoleURL, o.BaseURL),
 			Metrics: o.Metrics,
 		})
 	}
 	if o.RefusedHost != nil {
-		router.Use(x.RefuseHost(o.RefusedHost, func(r *http.Request) *exchange.Front {
+		router.Use(x.RefuseHost(o.RefusedHost, func(r *http.Request) *httpfront.Front {
 			if pages != nil && consolePath.MatchString(r.URL.Path) {
 				return pages.Front()
 			}

@@ -7,8 +7,8 @@ package httpapi
 import (
 	"net/url"
 
-	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
+	"github.com/cauri-dev/cauri/server/httpfront"
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/proof"
 	"github.com/cauri-dev/cauri/server/requests"
@@ -18,13 +18,13 @@ import (
 
 // API answers the requests of /v1.
 type API struct {
-	exchange  *exchange.Exchange
+	pipeline  *httpfront.Pipeline
 	service   *service.Service
 	ledger    *ledger.Ledger
 	books     *proof.Books
 	directory *sandboxes.Directory
 	requests  *requests.Log
-	streams   *exchange.Streams
+	streams   *httpfront.Streams
 	version   string
 	baseURL   *url.URL
 	sandboxes *sandboxes.Registry
@@ -34,13 +34,13 @@ type API struct {
 
 // Options are the dependencies and settings of an [API].
 type Options struct {
-	Exchange  *exchange.Exchange
+	Pipeline  *httpfront.Pipeline
 	Service   *service.Service
 	Ledger    *ledger.Ledger
 	Books     *proof.Books
 	Directory *sandboxes.Directory
 	Requests  *requests.Log // nil: no request is logged
-	Streams   *exchange.Streams
+	Streams   *httpfront.Streams
 	Sandboxes *sandboxes.Registry
 	Console   bool     // whether there is a console
 	Consoles  *url.URL // base URL of the consoles, if they have a host of their own; nil: where the API is
@@ -51,7 +51,7 @@ type Options struct {
 // New returns an API.
 func New(o Options) *API {
 	return &API{
-		exchange: o.Exchange, service: o.Service, ledger: o.Ledger, books: o.Books, directory: o.Directory,
+		pipeline: o.Pipeline, service: o.Service, ledger: o.Ledger, books: o.Books, directory: o.Directory,
 		requests: o.Requests, streams: o.Streams, version: o.Version, baseURL: o.BaseURL,
 		sandboxes: o.Sandboxes, console: o.Console, consoles: o.Consoles,
 	}

@@ -12,8 +12,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/fronts"
+	"github.com/cauri-dev/cauri/server/httpfront"
 	"github.com/cauri-dev/cauri/server/ledger/clocks"
 	"github.com/cauri-dev/cauri/server/ledgertest"
 	"github.com/cauri-dev/cauri/server/sandboxes"
@@ -250,7 +250,7 @@ func TestAdvanceWhoseCallerLeaves(t *testing.T) {
 	f := newFixture(t)
 	registry := prometheus.NewRegistry()
 	f = f.serve(func(o *fronts.Options) {
-		o.Held, o.Metrics = exchange.HeldBounds{Sandbox: 1}, telemetry.NewAPI(registry)
+		o.Held, o.Metrics = httpfront.HeldBounds{Sandbox: 1}, telemetry.NewAPI(registry)
 	})
 	started := f.call("POST", "/v1/clock/advance", object{"by": "1h", "wait": "0s"})
 	body := fmt.Sprintf(`{"to": %q, "wait": "60s"}`, started.body["target"])

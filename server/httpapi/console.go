@@ -7,36 +7,36 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
-	"github.com/cauri-dev/cauri/server/exchange"
-	"github.com/cauri-dev/cauri/server/exchange/static"
 	"github.com/cauri-dev/cauri/server/httpapi/decode"
 	"github.com/cauri-dev/cauri/server/httpapi/view"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
+	"github.com/cauri-dev/cauri/server/httpfront"
+	"github.com/cauri-dev/cauri/server/httpfront/static"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/service"
 )
 
 // createConsoleLink makes a link that opens the console once.
-func (a *API) createConsoleLink(w http.ResponseWriter, r *http.Request, who *service.Caller) (exchange.Answer, error) {
+func (a *API) createConsoleLink(w http.ResponseWriter, r *http.Request, who *service.Caller) (httpfront.Answer, error) {
 	var body wire.ConsoleLinkRequest
 	if r.ContentLength != 0 {
 		sent, err := decode.CreateConsoleLink.Decode(w, r)
 		if err != nil {
-			return exchange.Answer{}, err
+			return httpfront.Answer{}, err
 		}
 		body = *sent
 	}
 	if !a.console {
-		return exchange.Answer{}, view.ConsoleOff()
+		return httpfront.Answer{}, view.ConsoleOff()
 	}
 	access, err := decode.ConsoleAccess(&body)
 	if err != nil {
-		return exchange.Answer{}, err
+		return httpfront.Answer{}, err
 	}
 	if access.MSISDN != "" {
 		if _, err := a.ledger.FindTestClient(r.Context(), who.Sandbox.Tenant, access.MSISDN); err != nil {
-			return exchange.Answer{}, orMissing(err, view.NoPhone(access.MSISDN))
+			return httpfront.Answer{}, orMissing(err, view.NoPhone(access.MSISDN))
 		}
 	}
 	access.MadeWith = who.Key
@@ -47,7 +47,7 @@ func (a *API) createConsoleLink(w http.ResponseWriter, r *http.Request, who *ser
 		return err
 	})
 	if err != nil {
-		return exchange.Answer{}, err
+		return httpfront.Answer{}, err
 	}
 	return answered(http.StatusCreated, wire.ConsoleLink{
 		URL: a.consoleURL(r, who.Sandbox, token), Role: string(access.Role), MSISDN: view.NumberOf(access), ExpiresAt: payments.FormatTime(ends),
@@ -68,13 +68,13 @@ func (a *API) consoleOrigin(r *http.Request) string {
 	return origin
 }
 
-func (a *API) listConsoleSessions(w http.ResponseWriter, r *http.Request, who *service.Caller) (exchange.Answer, error) {
+func (a *API) listConsoleSessions(w http.ResponseWriter, r *http.Request, who *service.Caller) (httpfront.Answer, error) {
 	if _, wrong := decode.ConsoleSessionParameters.Read(w.Header(), r.URL.RawQuery, who.Sandbox.Tenant, nil); len(wrong) > 0 {
-		return exchange.Answer{}, view.InvalidParams(wrong)
+		return httpfront.Answer{}, view.InvalidParams(wrong)
 	}
 	found, err := a.sandboxes.ListConsoleSessions(r.Context(), who.Sandbox)
 	if err != nil {
-		return exchange.Answer{}, err
+		return httpfront.Answer{}, err
 	}
 	list := wire.ConsoleSessionList{Data: []wire.ConsoleSession{}}
 	for i := range found {
@@ -84,12 +84,12 @@ func (a *API) listConsoleSessions(w http.ResponseWriter, r *http.Request, who *s
 }
 
 // deleteConsoleSessions ends all sessions, and the links that nobody used.
-func (a *API) deleteConsoleSessions(_ http.ResponseWriter, r *http.Request, who *service.Caller) (exchange.Answer, error) {
+func (a *API) deleteConsoleSessions(_ http.ResponseWriter, r *http.Request, who *service.Caller) (httpfront.Answer, error) {
 	err := a.sandboxes.EndConsoleSessions(r.Context(), who.Sandbox)
-	return exchange.Answer{Status: http.StatusNoContent}, err
+	return httpfront.Answer{Status: http.StatusNoContent}, err
 }
 
-func (a *API) deleteConsoleSession(_ http.ResponseWriter, r *http.Request, who *service.Caller) (exchange.Answer, error) {
+func (a *API) deleteConsoleSession(_ http.ResponseWriter, r *http.Request, who *service.Caller) (httpfront.Answer, error) {
 	err := a.sandboxes.EndConsoleSession(r.Context(), who.Sandbox, chi.URLParam(r, "session"))
-	return exchange.Answer{Status: http.StatusNoContent}, err
+	return httpfront.Answer{Status: http.StatusNoContent}, err
 }

@@ -3,17 +3,17 @@ package httpapi
 import (
 	"net/http"
 
-	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/httpapi/decode"
 	"github.com/cauri-dev/cauri/server/httpapi/view"
+	"github.com/cauri-dev/cauri/server/httpfront"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/service"
 )
 
-func (a *API) createDisbursement(w http.ResponseWriter, r *http.Request, who *service.Caller) (exchange.Answer, error) {
+func (a *API) createDisbursement(w http.ResponseWriter, r *http.Request, who *service.Caller) (httpfront.Answer, error) {
 	body, err := decode.CreateDisbursement.Decode(w, r)
 	if err != nil {
-		return exchange.Answer{}, err
+		return httpfront.Answer{}, err
 	}
 	fingerprint := func(reference string) []byte {
 		sent := *body
@@ -22,7 +22,7 @@ func (a *API) createDisbursement(w http.ResponseWriter, r *http.Request, who *se
 	}
 	recorded, err := a.service.Disburse(r.Context(), who, service.Ask{Order: body.Order(), Fingerprint: fingerprint})
 	if err != nil {
-		return exchange.Answer{}, conflict(err, decode.CreateDisbursement, payments.Disbursement, "", body)
+		return httpfront.Answer{}, conflict(err, decode.CreateDisbursement, payments.Disbursement, "", body)
 	}
 	answer := created(r, who, recorded)
 	answer.Status, answer.Body = http.StatusOK, jsonBody{view.DisbursementOf(recorded.Transaction, recorded.Replayed)}

@@ -5,21 +5,21 @@ import (
 	"net/http"
 	"net/url"
 
-	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/httpapi/apidoc"
 	"github.com/cauri-dev/cauri/server/httpapi/view"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
+	"github.com/cauri-dev/cauri/server/httpfront"
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/service"
 )
 
 // failed returns the answer to an error.
-func (a *API) failed(r *http.Request, err error) exchange.Answer {
+func (a *API) failed(r *http.Request, err error) httpfront.Answer {
 	e := refusalOf(err)
 	if e == nil {
 		e = failureOf(err)
 		if !errors.Is(err, postgres.ErrConfigChanged) { // all tries of the request failed with this error
-			a.exchange.LogFailure(r.Context(), err)
+			a.pipeline.LogFailure(r.Context(), err)
 		}
 	}
 	answer := errorAnswer(e)
@@ -31,7 +31,7 @@ func (a *API) failed(r *http.Request, err error) exchange.Answer {
 }
 
 // errorAnswer returns the answer with the status, the body and the headers of an error.
-func errorAnswer(e *wire.Error) exchange.Answer {
+func errorAnswer(e *wire.Error) httpfront.Answer {
 	answer := answered(e.Status, e)
 	answer.Header, answer.Code = http.Header{}, e.Code
 	if e.RetryAfter != "" {
@@ -41,7 +41,7 @@ func errorAnswer(e *wire.Error) exchange.Answer {
 }
 
 // Overloaded returns the answer of an overloaded process.
-func Overloaded() exchange.Answer { return errorAnswer(view.Overloaded()) }
+func Overloaded() httpfront.Answer { return errorAnswer(view.Overloaded()) }
 
 // failureOf returns the answer to an error that the request did not cause. The answer to an unknown error is `internal`.
 func failureOf(err error) *wire.Error {
@@ -62,6 +62,6 @@ func failureOf(err error) *wire.Error {
 // helpWith returns a Link header (RFC 8288) with the relation "help" of HTML. It links to the text about an error code
 // on the API's page.
 func helpWith(r *http.Request, code string) string {
-	page := url.URL{Path: exchange.SandboxPrefix(r) + apidoc.PagePath, Fragment: "error-" + code}
+	page := url.URL{Path: httpfront.SandboxPrefix(r) + apidoc.PagePath, Fragment: "error-" + code}
 	return "<" + page.String() + `>; rel="help"`
 }

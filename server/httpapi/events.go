@@ -7,25 +7,25 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"github.com/cauri-dev/cauri/server/advice"
-	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/httpapi/decode"
 	"github.com/cauri-dev/cauri/server/httpapi/view"
 	"github.com/cauri-dev/cauri/server/httpapi/view/offline"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
+	"github.com/cauri-dev/cauri/server/httpfront"
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/ledger/lists"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/service"
 )
 
-func (a *API) getEvent(_ http.ResponseWriter, r *http.Request, who *service.Caller) (exchange.Answer, error) {
+func (a *API) getEvent(_ http.ResponseWriter, r *http.Request, who *service.Caller) (httpfront.Answer, error) {
 	id, err := payments.ParseEventID(chi.URLParam(r, "id"))
 	if err != nil {
-		return exchange.Answer{}, view.NoSuchEvent()
+		return httpfront.Answer{}, view.NoSuchEvent()
 	}
 	event, err := a.service.ReadEvent(r.Context(), who, id)
 	if err != nil {
-		return exchange.Answer{}, orMissing(err, view.NoSuchEvent())
+		return httpfront.Answer{}, orMissing(err, view.NoSuchEvent())
 	}
 	declared := who.Sandbox.Faults
 	detail := view.EventDetailOf(event.EventDetail, declared)
@@ -35,7 +35,7 @@ func (a *API) getEvent(_ http.ResponseWriter, r *http.Request, who *service.Call
 	if last := view.Unacknowledged(event.EventDetail); last != nil {
 		attempt, err := a.lastAttempt(r.Context(), who, event, last)
 		if err != nil {
-			return exchange.Answer{}, err
+			return httpfront.Answer{}, err
 		}
 		detail.Advice = offline.AdviceOf(view.AdviceOn(last, attempt, declared), a.eventPage(r, who.Sandbox, detail.ID))
 	}
@@ -61,37 +61,37 @@ func (a *API) lastAttempt(
 	return attempt.Beside(&webhook.EndpointHealth, webhook.URL, last.RealStartedAt), nil
 }
 
-func (a *API) resendEvent(_ http.ResponseWriter, r *http.Request, who *service.Caller) (exchange.Answer, error) {
+func (a *API) resendEvent(_ http.ResponseWriter, r *http.Request, who *service.Caller) (httpfront.Answer, error) {
 	id, err := payments.ParseEventID(chi.URLParam(r, "id"))
 	if err != nil {
-		return exchange.Answer{}, view.NoSuchEvent()
+		return httpfront.Answer{}, view.NoSuchEvent()
 	}
 	event, err := a.service.ResendEvent(r.Context(), who, id)
 	if err != nil {
-		return exchange.Answer{}, orMissing(err, view.NoSuchEvent())
+		return httpfront.Answer{}, orMissing(err, view.NoSuchEvent())
 	}
 	return answered(http.StatusAccepted, view.EventSummaryOf(&event, who.Sandbox.Faults)), nil
 }
 
-func (a *API) compareEvent(w http.ResponseWriter, r *http.Request, who *service.Caller) (exchange.Answer, error) {
+func (a *API) compareEvent(w http.ResponseWriter, r *http.Request, who *service.Caller) (httpfront.Answer, error) {
 	id, err := payments.ParseEventID(chi.URLParam(r, "id"))
 	if err != nil {
-		return exchange.Answer{}, view.NoSuchEvent()
+		return httpfront.Answer{}, view.NoSuchEvent()
 	}
 	body, err := decode.CompareEvent.Decode(w, r)
 	if err != nil {
-		return exchange.Answer{}, err
+		return httpfront.Answer{}, err
 	}
 	yours, verifiedAt, err := decode.CapturedBody(body)
 	if err != nil {
-		return exchange.Answer{}, err
+		return httpfront.Answer{}, err
 	}
 	compared, err := a.service.CompareEvent(r.Context(), who, id, &service.Captured{
 		Body: yours, Signature: body.Signature, StandardSignature: body.WebhookSignature, Timestamp: body.WebhookTimestamp,
 		Computed: body.ComputedSignature, SecretFingerprint: body.SecretFingerprint, VerifiedAt: verifiedAt,
 	})
 	if err != nil {
-		return exchange.Answer{}, orMissing(err, view.NoSuchEvent())
+		return httpfront.Answer{}, orMissing(err, view.NoSuchEvent())
 	}
 	return answered(http.StatusOK, comparisonOf(compared, yours)), nil
 }
@@ -116,12 +116,12 @@ func comparisonOf(c *service.Comparison, yours []byte) wire.Comparison {
 	return comparison
 }
 
-func (a *API) listEvents(w http.ResponseWriter, r *http.Request, who *service.Caller) (exchange.Answer, error) {
+func (a *API) listEvents(w http.ResponseWriter, r *http.Request, who *service.Caller) (httpfront.Answer, error) {
 	sandbox := who.Sandbox
 	tenant := sandbox.Tenant
 	q := decode.EventQuery{Limit: wire.DefaultLimit}
 	if _, wrong := decode.EventParameters.Read(w.Header(), r.URL.RawQuery, tenant, &q); len(wrong) > 0 {
-		return exchange.Answer{}, view.InvalidParams(wrong)
+		return httpfront.Answer{}, view.InvalidParams(wrong)
 	}
 	var found []ledger.Event
 	var err error
@@ -131,7 +131,7 @@ func (a *API) listEvents(w http.ResponseWriter, r *http.Request, who *service.Ca
 		found, err = a.ledger.ListEvents(r.Context(), tenant, q.Filter, q.After, q.Limit+1)
 	}
 	if err != nil {
-		return exchange.Answer{}, err
+		return httpfront.Answer{}, err
 	}
 	rows, newer, older := lists.Page(found, q.Limit, q.After != nil, q.Before != nil)
 	page := wire.EventList{Data: []wire.EventSummary{}, HasMore: older}

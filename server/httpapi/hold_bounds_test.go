@@ -8,8 +8,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
-	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/fronts"
+	"github.com/cauri-dev/cauri/server/httpfront"
 	"github.com/cauri-dev/cauri/server/telemetry"
 )
 
@@ -24,7 +24,7 @@ func TestHeldAnswersAreBounded(t *testing.T) {
 	f.exec("update organizations set webhook_url = 'http://127.0.0.1:1/'")
 	registry := prometheus.NewRegistry()
 	f = f.serve(func(o *fronts.Options) {
-		o.Held, o.Metrics = exchange.HeldBounds{Process: 3, Sandbox: 2}, telemetry.NewAPI(registry)
+		o.Held, o.Metrics = httpfront.HeldBounds{Process: 3, Sandbox: 2}, telemetry.NewAPI(registry)
 	})
 	f.call("GET", "/v1/payments", nil) // loads the configuration
 	const checkoutKey = key

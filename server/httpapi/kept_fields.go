@@ -7,17 +7,17 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/httpapi/apidoc"
 	"github.com/cauri-dev/cauri/server/httpapi/decode"
+	"github.com/cauri-dev/cauri/server/httpfront"
 	"github.com/cauri-dev/cauri/server/requests"
 )
 
 // kept returns the fields that the request log keeps of the requests to a route. The log omits successful requests for
 // the log itself and for streams, because these would fill the log of a sandbox that somebody watches.
-func kept(method, route string) exchange.LoggedFields {
+func kept(method, route string) httpfront.LoggedFields {
 	fields := keptFields()[method+" "+route]
-	return exchange.LoggedFields{
+	return httpfront.LoggedFields{
 		Query: fields.query, Body: fields.body, Answer: answerFields(),
 		OnlyFailures: route == apidoc.ListRequests.Path || route == apidoc.OpenStream.Path,
 	}

@@ -4,27 +4,27 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/httpapi/decode"
 	"github.com/cauri-dev/cauri/server/httpapi/view"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
+	"github.com/cauri-dev/cauri/server/httpfront"
 	"github.com/cauri-dev/cauri/server/service"
 )
 
-func (a *API) listAccounts(w http.ResponseWriter, r *http.Request, who *service.Caller) (exchange.Answer, error) {
+func (a *API) listAccounts(w http.ResponseWriter, r *http.Request, who *service.Caller) (httpfront.Answer, error) {
 	tenant := who.Sandbox.Tenant
 	q := decode.LedgerQuery{Limit: wire.DefaultLimit}
 	if _, wrong := decode.LedgerParameters.Read(w.Header(), r.URL.RawQuery, tenant, &q); len(wrong) > 0 {
-		return exchange.Answer{}, view.InvalidParams(wrong)
+		return httpfront.Answer{}, view.InvalidParams(wrong)
 	}
 	if !q.Verify {
 		return a.accounts(r.Context(), tenant, &q)
 	}
-	return exchange.Answer{Await: func(ctx context.Context) (page exchange.Answer, err error) {
+	return httpfront.Answer{Await: func(ctx context.Context) (page httpfront.Answer, err error) {
 		if err := a.service.VerifyLedger(ctx, who); err != nil {
-			return exchange.Answer{}, err
+			return httpfront.Answer{}, err
 		}
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), exchange.AnswerTimeout)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), httpfront.AnswerTimeout)
 		defer cancel()
 		err = a.service.Renewing(ctx, who, func(ctx context.Context) (err error) {
 			page, err = a.accounts(ctx, who.Sandbox.Tenant, &q)
@@ -35,10 +35,10 @@ func (a *API) listAccounts(w http.ResponseWriter, r *http.Request, who *service.
 }
 
 // accounts returns a page of the accounts.
-func (a *API) accounts(ctx context.Context, tenant int64, q *decode.LedgerQuery) (exchange.Answer, error) {
+func (a *API) accounts(ctx context.Context, tenant int64, q *decode.LedgerQuery) (httpfront.Answer, error) {
 	found, balanced, err := a.books.ListAccounts(ctx, tenant, q.Account(), q.Limit+1)
 	if err != nil {
-		return exchange.Answer{}, err
+		return httpfront.Answer{}, err
 	}
 	page := wire.LedgerAccountList{Balanced: balanced, Data: []wire.LedgerAccount{}, HasMore: len(found) > q.Limit}
 	for i := range found[:min(len(found), q.Limit)] {

@@ -5,24 +5,24 @@ import (
 	"net/url"
 	"strconv"
 
-	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/httpapi/decode"
 	"github.com/cauri-dev/cauri/server/httpapi/view"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
+	"github.com/cauri-dev/cauri/server/httpfront"
 	"github.com/cauri-dev/cauri/server/proof"
 	"github.com/cauri-dev/cauri/server/service"
 )
 
 // listEntries answers in JSON or in CSV. In CSV, the header Link has the URL of the next page.
-func (a *API) listEntries(w http.ResponseWriter, r *http.Request, who *service.Caller) (exchange.Answer, error) {
+func (a *API) listEntries(w http.ResponseWriter, r *http.Request, who *service.Caller) (httpfront.Answer, error) {
 	tenant := who.Sandbox.Tenant
 	q, err := decode.ParseEntryQuery(w.Header(), r.URL.RawQuery, tenant)
 	if err != nil {
-		return exchange.Answer{}, err
+		return httpfront.Answer{}, err
 	}
 	account, found, err := a.books.ListEntries(r.Context(), tenant, q.Account, q.After, q.Limit+1)
 	if err != nil {
-		return exchange.Answer{}, orMissing(err, view.NoSuchAccount(q.Account))
+		return httpfront.Answer{}, orMissing(err, view.NoSuchAccount(q.Account))
 	}
 	page := wire.LedgerEntryList{Account: account.String(), Data: []wire.LedgerEntry{}, HasMore: len(found) > q.Limit}
 	for i := range found[:min(len(found), q.Limit)] {
@@ -54,5 +54,5 @@ func nextEntries(r *http.Request, limit int, cursor string) string {
 			query.Set(name, value)
 		}
 	}
-	return exchange.PathTo(r, "/v1/ledger/entries") + "?" + query.Encode()
+	return httpfront.PathTo(r, "/v1/ledger/entries") + "?" + query.Encode()
 }

@@ -5,18 +5,18 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
+	"github.com/cauri-dev/cauri/server/httpfront"
 )
 
-func (a *API) meta(http.ResponseWriter, *http.Request) (exchange.Answer, error) {
+func (a *API) meta(http.ResponseWriter, *http.Request) (httpfront.Answer, error) {
 	return answered(http.StatusOK, wire.MetaOfThisVersion()), nil
 }
 
 // healthTimeout bounds the query to the database. After it, the health is `unavailable`.
 const healthTimeout = 2 * time.Second
 
-func (a *API) health(_ http.ResponseWriter, r *http.Request) (exchange.Answer, error) {
+func (a *API) health(_ http.ResponseWriter, r *http.Request) (httpfront.Answer, error) {
 	ctx, cancel := context.WithTimeout(r.Context(), healthTimeout)
 	defer cancel()
 	if err := a.directory.Refresh(ctx); err != nil { // concurrent requests share one refresh

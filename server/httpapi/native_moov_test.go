@@ -19,8 +19,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/fronts"
+	"github.com/cauri-dev/cauri/server/httpfront"
 	"github.com/cauri-dev/cauri/server/operators"
 	"github.com/cauri-dev/cauri/server/operators/operatorapi"
 	"github.com/cauri-dev/cauri/server/payments"
@@ -291,7 +291,7 @@ func TestMoovPushThatNobodyAnswers(t *testing.T) {
 	hasty := f.serve(func(o *fronts.Options) { o.PayerWait = 100 * time.Millisecond }).moov(key)
 	isPending("after its time", hasty.push("Push", "over", ama, 5))
 	m.answerPhone(ama, "cancel")
-	full := f.serve(func(o *fronts.Options) { o.Held = exchange.HeldBounds{Sandbox: 1} }).moov(key)
+	full := f.serve(func(o *fronts.Options) { o.Held = httpfront.HeldBounds{Sandbox: 1} }).moov(key)
 	waits := full.pushing("first", ama)
 	full.recorded("first")
 	isPending("beyond the bound", full.push("Push", "second", ama, 5))

@@ -7,38 +7,38 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
-	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/httpapi/apidoc"
 	"github.com/cauri-dev/cauri/server/httpapi/view"
+	"github.com/cauri-dev/cauri/server/httpfront"
 )
 
 // notFound answers a path without a route. If the path is the root of the service or of a sandbox, it redirects
 // browsers to the page that describes the API. If it has a slash too many, it says so.
-func (a *API) notFound(routes chi.Routes) exchange.OpenHandler {
-	return func(w http.ResponseWriter, r *http.Request) (exchange.Answer, error) {
-		a.exchange.NoteCaller(r)
+func (a *API) notFound(routes chi.Routes) httpfront.OpenHandler {
+	return func(w http.ResponseWriter, r *http.Request) (httpfront.Answer, error) {
+		a.pipeline.NoteCaller(r)
 		w.Header().Set("Vary", "Accept") // browsers and other clients get different answers
 		if page, leads := pageFor(r); leads {
-			return exchange.Answer{Status: http.StatusSeeOther, Header: http.Header{"Location": {page}}}, nil
+			return httpfront.Answer{Status: http.StatusSeeOther, Header: http.Header{"Location": {page}}}, nil
 		}
 		if path := plainPath(r.URL.Path); path != r.URL.Path && allowed(routes, path) != "" {
 			right := url.URL{Path: path}
 			e := view.NotFound("There is nothing at this path: it has a slash too many. Send the request to " +
 				right.EscapedPath() + ", and write the base URL without a slash at its end.")
 			e.Detail = map[string]any{"path": right.EscapedPath()}
-			return exchange.Answer{}, e
+			return httpfront.Answer{}, e
 		}
-		return exchange.Answer{}, view.NotFound("There is nothing at this path. The API is under /v1, an operator's own API under " +
+		return httpfront.Answer{}, view.NotFound("There is nothing at this path. The API is under /v1, an operator's own API under " +
 			"/operators/{operator}: GET /docs describes it to people, GET /v1/openapi.json to programs, and GET /v1/meta says what this service has.")
 	}
 }
 
-func (a *API) methodNotAllowed(routes chi.Routes) exchange.OpenHandler {
-	return func(w http.ResponseWriter, r *http.Request) (exchange.Answer, error) {
-		a.exchange.NoteCaller(r)
+func (a *API) methodNotAllowed(routes chi.Routes) httpfront.OpenHandler {
+	return func(w http.ResponseWriter, r *http.Request) (httpfront.Answer, error) {
+		a.pipeline.NoteCaller(r)
 		allow := allowed(routes, r.URL.Path)
 		w.Header().Set("Allow", allow)
-		return exchange.Answer{}, view.MethodNotAllowed(r.Method, allow)
+		return httpfront.Answer{}, view.MethodNotAllowed(r.Method, allow)
 	}
 }
 
@@ -50,7 +50,7 @@ func plainPath(path string) string {
 // pageFor returns the path of the page that a request is redirected to. It returns false for no redirect.
 func pageFor(r *http.Request) (string, bool) {
 	browser := (r.Method == http.MethodGet || r.Method == http.MethodHead) && strings.Contains(r.Header.Get("Accept"), "text/html")
-	if !browser || !exchange.IsBare(r.URL.Path) {
+	if !browser || !httpfront.IsBare(r.URL.Path) {
 		return "", false
 	}
 	page := url.URL{Path: strings.TrimSuffix(r.URL.Path, "/") + apidoc.PagePath}

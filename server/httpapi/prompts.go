@@ -5,27 +5,27 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
-	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/httpapi/decode"
 	"github.com/cauri-dev/cauri/server/httpapi/view"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
+	"github.com/cauri-dev/cauri/server/httpfront"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/service"
 )
 
-func (a *API) listPrompts(w http.ResponseWriter, r *http.Request, who *service.Caller) (exchange.Answer, error) {
+func (a *API) listPrompts(w http.ResponseWriter, r *http.Request, who *service.Caller) (httpfront.Answer, error) {
 	tenant := who.Sandbox.Tenant
 	msisdn, err := msisdnOf(r)
 	if err != nil {
-		return exchange.Answer{}, err
+		return httpfront.Answer{}, err
 	}
 	q := decode.PromptQuery{Limit: wire.DefaultLimit}
 	if _, wrong := decode.PromptParameters.Read(w.Header(), r.URL.RawQuery, tenant, &q); len(wrong) > 0 {
-		return exchange.Answer{}, view.InvalidParams(wrong)
+		return httpfront.Answer{}, view.InvalidParams(wrong)
 	}
 	found, err := a.ledger.ListPrompts(r.Context(), tenant, msisdn, q.After, q.Limit+1)
 	if err != nil {
-		return exchange.Answer{}, orMissing(err, view.NoSuchTestClient(msisdn))
+		return httpfront.Answer{}, orMissing(err, view.NoSuchTestClient(msisdn))
 	}
 	page := wire.PromptList{Data: []wire.Prompt{}, HasMore: len(found) > q.Limit}
 	for i := range found[:min(len(found), q.Limit)] {
@@ -38,23 +38,23 @@ func (a *API) listPrompts(w http.ResponseWriter, r *http.Request, who *service.C
 }
 
 // answerPrompt needs no body and ignores one.
-func (a *API) answerPrompt(_ http.ResponseWriter, r *http.Request, who *service.Caller) (exchange.Answer, error) {
+func (a *API) answerPrompt(_ http.ResponseWriter, r *http.Request, who *service.Caller) (httpfront.Answer, error) {
 	given, known := decode.PromptAnswers[chi.URLParam(r, "answer")]
 	if !known {
-		return exchange.Answer{}, view.NotFound("There is nothing at this path. " +
+		return httpfront.Answer{}, view.NotFound("There is nothing at this path. " +
 			"A prompt is answered with approve, cancel or wrong_pin.")
 	}
 	msisdn, err := msisdnOf(r)
 	if err != nil {
-		return exchange.Answer{}, err
+		return httpfront.Answer{}, err
 	}
 	id, err := payments.ParseID(chi.URLParam(r, "tx"))
 	if err != nil {
-		return exchange.Answer{}, view.NoSuchPrompt()
+		return httpfront.Answer{}, view.NoSuchPrompt()
 	}
 	t, repeated, err := a.service.AnswerPrompt(r.Context(), who, msisdn, id, given)
 	if err != nil {
-		return exchange.Answer{}, orMissing(err, view.NoSuchPrompt())
+		return httpfront.Answer{}, orMissing(err, view.NoSuchPrompt())
 	}
 	payment := view.PaymentOf(t, who.Sandbox.Faults)
 	if repeated {
@@ -64,15 +64,15 @@ func (a *API) answerPrompt(_ http.ResponseWriter, r *http.Request, who *service.
 }
 
 // setManual lets somebody answer for a test client, or its behavior again. It needs no body and ignores one.
-func (a *API) setManual(on bool) exchange.Handler {
-	return func(_ http.ResponseWriter, r *http.Request, who *service.Caller) (exchange.Answer, error) {
+func (a *API) setManual(on bool) httpfront.Handler {
+	return func(_ http.ResponseWriter, r *http.Request, who *service.Caller) (httpfront.Answer, error) {
 		msisdn, err := msisdnOf(r)
 		if err != nil {
-			return exchange.Answer{}, err
+			return httpfront.Answer{}, err
 		}
 		changed, err := a.service.SetManual(r.Context(), who, msisdn, on)
 		if err != nil {
-			return exchange.Answer{}, orMissing(err, view.NoSuchTestClient(msisdn))
+			return httpfront.Answer{}, orMissing(err, view.NoSuchTestClient(msisdn))
 		}
 		return answered(http.StatusOK, view.TestClientOf(&changed)), nil
 	}

@@ -5,21 +5,21 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
-	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/httpapi/decode"
 	"github.com/cauri-dev/cauri/server/httpapi/view"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
+	"github.com/cauri-dev/cauri/server/httpfront"
 	"github.com/cauri-dev/cauri/server/ledger/receiverchecks"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/service"
 )
 
-func (a *API) createReceiverCheck(w http.ResponseWriter, r *http.Request, who *service.Caller) (exchange.Answer, error) {
+func (a *API) createReceiverCheck(w http.ResponseWriter, r *http.Request, who *service.Caller) (httpfront.Answer, error) {
 	var body wire.ReceiverCheckRequest
 	if r.ContentLength != 0 {
 		sent, err := decode.CreateReceiverCheck.Decode(w, r)
 		if err != nil {
-			return exchange.Answer{}, err
+			return httpfront.Answer{}, err
 		}
 		body = *sent
 	}
@@ -27,33 +27,33 @@ func (a *API) createReceiverCheck(w http.ResponseWriter, r *http.Request, who *s
 	if body.TxID != "" {
 		id, err := payments.ParseID(body.TxID)
 		if err != nil {
-			return exchange.Answer{}, view.NoEndedCollection()
+			return httpfront.Answer{}, view.NoEndedCollection()
 		}
 		tx = &id
 	}
 	check, err := a.service.CheckReceiver(r.Context(), who, tx, body.Allow)
 	if err != nil {
-		return exchange.Answer{}, err
+		return httpfront.Answer{}, err
 	}
 	return checkAnswered(http.StatusAccepted, check)
 }
 
-func (a *API) getReceiverCheck(_ http.ResponseWriter, r *http.Request, who *service.Caller) (exchange.Answer, error) {
+func (a *API) getReceiverCheck(_ http.ResponseWriter, r *http.Request, who *service.Caller) (httpfront.Answer, error) {
 	id, err := decode.ParseCheckID(chi.URLParam(r, "check"))
 	if err != nil {
-		return exchange.Answer{}, view.NoSuchCheck()
+		return httpfront.Answer{}, view.NoSuchCheck()
 	}
 	check, err := a.service.ReadReceiverCheck(r.Context(), who, id)
 	if err != nil {
-		return exchange.Answer{}, orMissing(err, view.NoSuchCheck())
+		return httpfront.Answer{}, orMissing(err, view.NoSuchCheck())
 	}
 	return checkAnswered(http.StatusOK, check)
 }
 
-func checkAnswered(status int, check *receiverchecks.Check) (exchange.Answer, error) {
+func checkAnswered(status int, check *receiverchecks.Check) (httpfront.Answer, error) {
 	view, err := view.ReceiverCheckOf(check)
 	if err != nil {
-		return exchange.Answer{}, err
+		return httpfront.Answer{}, err
 	}
 	return answered(status, view), nil
 }

@@ -5,21 +5,21 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
-	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/httpapi/decode"
 	"github.com/cauri-dev/cauri/server/httpapi/view"
+	"github.com/cauri-dev/cauri/server/httpfront"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/service"
 )
 
-func (a *API) createRefund(w http.ResponseWriter, r *http.Request, who *service.Caller) (exchange.Answer, error) {
+func (a *API) createRefund(w http.ResponseWriter, r *http.Request, who *service.Caller) (httpfront.Answer, error) {
 	body, err := decode.CreateRefund.DecodeOptional(w, r)
 	if err != nil {
-		return exchange.Answer{}, err
+		return httpfront.Answer{}, err
 	}
 	parent, err := payments.ParseID(chi.URLParam(r, "id"))
 	if err != nil {
-		return exchange.Answer{}, view.NoSuchTransaction()
+		return httpfront.Answer{}, view.NoSuchTransaction()
 	}
 	fingerprint := func(reference string) []byte {
 		sent := *body
@@ -28,7 +28,7 @@ func (a *API) createRefund(w http.ResponseWriter, r *http.Request, who *service.
 	}
 	recorded, err := a.service.Refund(r.Context(), who, service.Ask{Order: body.Order(parent), Fingerprint: fingerprint})
 	if err != nil {
-		return exchange.Answer{}, conflict(err, decode.CreateRefund, payments.Refund, parent.String(), body)
+		return httpfront.Answer{}, conflict(err, decode.CreateRefund, payments.Refund, parent.String(), body)
 	}
 	return created(r, who, recorded), nil
 }

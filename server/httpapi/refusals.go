@@ -4,10 +4,10 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/httpapi/decode"
 	"github.com/cauri-dev/cauri/server/httpapi/view"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
+	"github.com/cauri-dev/cauri/server/httpfront"
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/ledger/clocks"
 	"github.com/cauri-dev/cauri/server/ledger/observations"
@@ -18,11 +18,11 @@ import (
 	"github.com/cauri-dev/cauri/server/service"
 )
 
-// answers has the answers of /v1 to [service.Refusals] and [exchange.Refusals], except the failures of the database, which
+// answers has the answers of /v1 to [service.Refusals] and [httpfront.Refusals], except the failures of the database, which
 // have theirs in [failureOf]. Each returns nil for any other error.
 var answers = []func(error) *wire.Error{
-	typed(func(e exchange.ErrRateLimited) *wire.Error { return view.RateLimited(e.Limit, e.Reset()) }),
-	typed(func(e exchange.ErrMisdirected) *wire.Error { return view.Misdirected(e.Host) }),
+	typed(func(e httpfront.ErrRateLimited) *wire.Error { return view.RateLimited(e.Limit, e.Reset()) }),
+	typed(func(e httpfront.ErrMisdirected) *wire.Error { return view.Misdirected(e.Host) }),
 	typed(tooManyStreams),
 	sentinel(service.ErrUnauthorized, view.Unauthorized),
 	sentinel(service.ErrSuspended, view.Suspended),
@@ -117,7 +117,7 @@ func duplicateReference(e service.ErrDuplicateReference) *wire.Error {
 	return view.DuplicateReference(e.Taken.Transaction, nil)
 }
 
-func tooManyStreams(e exchange.ErrTooManyStreams) *wire.Error {
+func tooManyStreams(e httpfront.ErrTooManyStreams) *wire.Error {
 	of := "This sandbox"
 	if e.Process {
 		of = "This process of the API"

@@ -10,13 +10,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/httpapi/apidoc"
+	"github.com/cauri-dev/cauri/server/httpfront"
 	"github.com/cauri-dev/cauri/server/service"
 )
 
 // refusals are all errors that the APIs answer.
-var refusals = slices.Concat(service.Refusals, exchange.Refusals)
+var refusals = slices.Concat(service.Refusals, httpfront.Refusals)
 
 // Each refusal has an answer and a description. Other tests hold docs/api.md, its translation and the French of the console
 // against the descriptions.
@@ -33,7 +33,7 @@ func TestEachRefusalIsAnsweredAndDescribed(t *testing.T) {
 		if !slices.ContainsFunc(apidoc.ErrorCases, described) {
 			t.Errorf("apidoc.ErrorCases does not describe %d %s", e.Status, e.Code)
 		}
-		if !documented[r.Of][r.Code] && r.Code != exchange.MisdirectedCode { // which comes before any operation
+		if !documented[r.Of][r.Code] && r.Code != httpfront.MisdirectedCode { // which comes before any operation
 			t.Errorf("the OpenAPI document has no operation that answers with %s", r.Code)
 		}
 	}

@@ -15,9 +15,9 @@ import (
 	"github.com/go-chi/chi/v5"
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/httpapi/decode"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
+	"github.com/cauri-dev/cauri/server/httpfront"
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
@@ -57,7 +57,7 @@ func TestRequestHashesStayTheSame(t *testing.T) {
 	t.Parallel()
 	router := chi.NewRouter()
 	for path, hash := range hashHandlers {
-		for _, form := range exchange.FormsOf(path) {
+		for _, form := range httpfront.FormsOf(path) {
 			router.Post(form, func(w http.ResponseWriter, r *http.Request) {
 				sum, err := hash(w, r)
 				if err != nil {

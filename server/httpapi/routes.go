@@ -6,50 +6,52 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"github.com/cauri-dev/cauri/server/assets"
-	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/httpapi/apidoc"
+	"github.com/cauri-dev/cauri/server/httpfront"
 )
 
-// Front returns the front of /v1 for package exchange.
-func (a *API) Front() *exchange.Front { return &exchange.Front{Failed: a.failed, Kept: kept} }
+// Front returns the front of /v1 for package httpfront.
+func (a *API) Front() *httpfront.Front { return &httpfront.Front{Failed: a.failed, Kept: kept} }
 
 // Route adds the routes of the API, and the handlers for unknown paths and methods of all fronts.
 func (a *API) Route(router chi.Router) {
-	answer := answerer{a.exchange, a.Front()}
+	answer := answerer{a.pipeline, a.Front()}
 	router.NotFound(answer.open(a.notFound(router)))
 	router.MethodNotAllowed(answer.open(a.methodNotAllowed(router)))
 	for _, r := range a.routes(answer) {
-		for _, form := range exchange.FormsOf(r.Path) {
+		for _, form := range httpfront.FormsOf(r.Path) {
 			router.Method(r.Method, form, r.handler)
 		}
 	}
 	for path, page := range apidoc.Pages(apidoc.Hosts{Public: a.baseURL, Console: a.console, Consoles: a.consoles}) {
-		for _, form := range exchange.FormsOf(path) {
+		for _, form := range httpfront.FormsOf(path) {
 			router.Method(http.MethodGet, form, page)
 			router.Method(http.MethodPost, form, page)
 		}
 	}
-	for _, form := range exchange.FormsOf(apidoc.AssetPath) {
+	for _, form := range httpfront.FormsOf(apidoc.AssetPath) {
 		router.Get(form, assets.Serve)
 	}
 }
 
 // answerer converts handlers to [http.HandlerFunc].
 type answerer struct {
-	exchange *exchange.Exchange
-	front    *exchange.Front
+	pipeline *httpfront.Pipeline
+	front    *httpfront.Front
 }
 
 // open returns a handler for requests that need no API key.
-func (a answerer) open(h exchange.OpenHandler) http.HandlerFunc { return a.exchange.Handle(a.front, h) }
+func (a answerer) open(h httpfront.OpenHandler) http.HandlerFunc {
+	return a.pipeline.Handle(a.front, h)
+}
 
 // keyed returns a handler for requests that need an API key.
-func (a answerer) keyed(h exchange.Handler) http.HandlerFunc { return a.open(a.exchange.WithKey(h)) }
+func (a answerer) keyed(h httpfront.Handler) http.HandlerFunc { return a.open(a.pipeline.WithKey(h)) }
 
 // faulty returns a handler for requests that need an API key and record no transaction. It applies the sandbox's faults
 // before h.
-func (a answerer) faulty(h exchange.Handler) http.HandlerFunc {
-	return a.keyed(a.exchange.AfterFault(h))
+func (a answerer) faulty(h httpfront.Handler) http.HandlerFunc {
+	return a.keyed(a.pipeline.AfterFault(h))
 }
 
 // route is an operation of the API's description with its handler.

@@ -1,20 +1,20 @@
 package httpapi
 
 import (
-	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/faults"
 	"github.com/cauri-dev/cauri/server/httpapi/view"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
+	"github.com/cauri-dev/cauri/server/httpfront"
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/streams"
 )
 
-// streamText encodes the entries of streams as server-sent events. It implements [exchange.StreamText].
+// streamText encodes the entries of streams as server-sent events. It implements [httpfront.StreamText].
 type streamText struct{ directory *sandboxes.Directory }
 
 // NewStreamText returns the encoding of the streams of /v1.
-func NewStreamText(directory *sandboxes.Directory) exchange.StreamText { return streamText{directory} }
+func NewStreamText(directory *sandboxes.Directory) httpfront.StreamText { return streamText{directory} }
 
 // Change returns the entry of a change.
 func (t streamText) Change(tenant int64, c *ledger.Change) (streams.Entry, error) {

@@ -5,25 +5,25 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
-	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/httpapi/decode"
 	"github.com/cauri-dev/cauri/server/httpapi/view"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
+	"github.com/cauri-dev/cauri/server/httpfront"
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/service"
 )
 
-func (a *API) listTestClients(w http.ResponseWriter, r *http.Request, who *service.Caller) (exchange.Answer, error) {
+func (a *API) listTestClients(w http.ResponseWriter, r *http.Request, who *service.Caller) (httpfront.Answer, error) {
 	tenant := who.Sandbox.Tenant
 	q := decode.TestClientQuery{Limit: wire.DefaultLimit}
 	if _, wrong := decode.TestClientParameters.Read(w.Header(), r.URL.RawQuery, tenant, &q); len(wrong) > 0 {
-		return exchange.Answer{}, view.InvalidParams(wrong)
+		return httpfront.Answer{}, view.InvalidParams(wrong)
 	}
 	found, err := a.ledger.ListTestClients(r.Context(), tenant, q.Filter, decode.MSISDNAt(q.After), q.Limit+1)
 	if err != nil {
-		return exchange.Answer{}, err
+		return httpfront.Answer{}, err
 	}
 	page := wire.TestClientList{Data: []wire.TestClient{}, HasMore: len(found) > q.Limit}
 	for i := range found[:min(len(found), q.Limit)] {
@@ -35,14 +35,14 @@ func (a *API) listTestClients(w http.ResponseWriter, r *http.Request, who *servi
 	return answered(http.StatusOK, page), nil
 }
 
-func (a *API) getTestClient(_ http.ResponseWriter, r *http.Request, who *service.Caller) (exchange.Answer, error) {
+func (a *API) getTestClient(_ http.ResponseWriter, r *http.Request, who *service.Caller) (httpfront.Answer, error) {
 	msisdn, err := msisdnOf(r)
 	if err != nil {
-		return exchange.Answer{}, err
+		return httpfront.Answer{}, err
 	}
 	client, err := a.ledger.FindTestClient(r.Context(), who.Sandbox.Tenant, msisdn)
 	if err != nil {
-		return exchange.Answer{}, orMissing(err, view.NoSuchTestClient(msisdn))
+		return httpfront.Answer{}, orMissing(err, view.NoSuchTestClient(msisdn))
 	}
 	return answered(http.StatusOK, view.TestClientOf(client)), nil
 }
@@ -57,56 +57,56 @@ func msisdnOf(r *http.Request) (string, error) {
 	return msisdn, nil
 }
 
-func (a *API) createTestClient(w http.ResponseWriter, r *http.Request, who *service.Caller) (exchange.Answer, error) {
+func (a *API) createTestClient(w http.ResponseWriter, r *http.Request, who *service.Caller) (httpfront.Answer, error) {
 	body, err := decode.CreateTestClient.Decode(w, r)
 	if err != nil {
-		return exchange.Answer{}, err
+		return httpfront.Answer{}, err
 	}
 	added, err := a.service.AddTestClient(r.Context(), who, decode.NewTestClient(body))
 	if err != nil {
-		return exchange.Answer{}, err
+		return httpfront.Answer{}, err
 	}
 	answer := answered(http.StatusCreated, view.TestClientOf(&added))
-	answer.Header = http.Header{"Location": {exchange.PathTo(r, "/v1/test_clients/"+added.MSISDN)}}
+	answer.Header = http.Header{"Location": {httpfront.PathTo(r, "/v1/test_clients/"+added.MSISDN)}}
 	return answer, nil
 }
 
-func (a *API) patchTestClient(w http.ResponseWriter, r *http.Request, who *service.Caller) (exchange.Answer, error) {
+func (a *API) patchTestClient(w http.ResponseWriter, r *http.Request, who *service.Caller) (httpfront.Answer, error) {
 	msisdn, err := msisdnOf(r)
 	if err != nil {
-		return exchange.Answer{}, err
+		return httpfront.Answer{}, err
 	}
 	patch, err := decode.PatchTestClient.Decode(w, r)
 	if err != nil {
-		return exchange.Answer{}, err
+		return httpfront.Answer{}, err
 	}
 	changed, err := a.service.ChangeTestClient(r.Context(), who, msisdn, func(c *ledger.TestClient) error { return decode.ApplyPatch(patch, c) })
 	if err != nil {
-		return exchange.Answer{}, orMissing(err, view.NoSuchTestClient(msisdn))
+		return httpfront.Answer{}, orMissing(err, view.NoSuchTestClient(msisdn))
 	}
 	return answered(http.StatusOK, view.TestClientOf(&changed)), nil
 }
 
 // deleteTestClient needs no body and ignores one.
-func (a *API) deleteTestClient(_ http.ResponseWriter, r *http.Request, who *service.Caller) (exchange.Answer, error) {
+func (a *API) deleteTestClient(_ http.ResponseWriter, r *http.Request, who *service.Caller) (httpfront.Answer, error) {
 	msisdn, err := msisdnOf(r)
 	if err != nil {
-		return exchange.Answer{}, err
+		return httpfront.Answer{}, err
 	}
 	if err := a.service.RemoveTestClient(r.Context(), who, msisdn); err != nil {
-		return exchange.Answer{}, orMissing(err, view.NoSuchTestClient(msisdn))
+		return httpfront.Answer{}, orMissing(err, view.NoSuchTestClient(msisdn))
 	}
-	return exchange.Answer{Status: http.StatusNoContent}, nil
+	return httpfront.Answer{Status: http.StatusNoContent}, nil
 }
 
-func (a *API) getOneTimeCode(_ http.ResponseWriter, r *http.Request, who *service.Caller) (exchange.Answer, error) {
+func (a *API) getOneTimeCode(_ http.ResponseWriter, r *http.Request, who *service.Caller) (httpfront.Answer, error) {
 	msisdn, err := msisdnOf(r)
 	if err != nil {
-		return exchange.Answer{}, err
+		return httpfront.Answer{}, err
 	}
 	code, err := a.service.OneTimeCode(r.Context(), who.Sandbox, msisdn, sandboxes.Market{})
 	if err != nil {
-		return exchange.Answer{}, orMissing(err, view.NoSuchTestClient(msisdn))
+		return httpfront.Answer{}, orMissing(err, view.NoSuchTestClient(msisdn))
 	}
 	return answered(http.StatusOK, wire.OneTimeCode{MSISDN: msisdn, OTP: code}), nil
 }

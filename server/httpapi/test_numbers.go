@@ -3,16 +3,16 @@ package httpapi
 import (
 	"net/http"
 
-	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/httpapi/decode"
 	"github.com/cauri-dev/cauri/server/httpapi/view"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
+	"github.com/cauri-dev/cauri/server/httpfront"
 	"github.com/cauri-dev/cauri/server/service"
 )
 
-func (a *API) listTestNumbers(w http.ResponseWriter, r *http.Request, who *service.Caller) (exchange.Answer, error) {
+func (a *API) listTestNumbers(w http.ResponseWriter, r *http.Request, who *service.Caller) (httpfront.Answer, error) {
 	if _, wrong := decode.TestNumberParameters.Read(w.Header(), r.URL.RawQuery, who.Sandbox.Tenant, nil); len(wrong) > 0 {
-		return exchange.Answer{}, view.InvalidParams(wrong)
+		return httpfront.Answer{}, view.InvalidParams(wrong)
 	}
 	list := wire.TestNumberList{Data: []wire.TestNumber{}}
 	for _, n := range service.TestNumbers(who.Sandbox) {

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/fronts"
+	"github.com/cauri-dev/cauri/server/httpfront"
 )
 
 // slowClient does not read a large answer before it is released.
@@ -36,7 +36,7 @@ func TestAnswersThatNobodyReadsAreBounded(t *testing.T) {
 	const bound = 256 << 10
 	var server *fronts.Server
 	f.serve(func(o *fronts.Options) {
-		o.Unread = exchange.UnreadBounds{Process: 2 * bound, Sandbox: bound}
+		o.Unread = httpfront.UnreadBounds{Process: 2 * bound, Sandbox: bound}
 		server = fronts.New(*o)
 	})
 	release, writing, ended := make(chan struct{}), make(chan int), make(chan *httptest.ResponseRecorder)

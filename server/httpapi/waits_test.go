@@ -9,8 +9,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/fronts"
+	"github.com/cauri-dev/cauri/server/httpfront"
 	"github.com/cauri-dev/cauri/server/telemetry"
 )
 
@@ -38,7 +38,7 @@ func TestWaitsForAWorkerAreHeld(t *testing.T) {
 	f := newFixture(t)
 	registry := prometheus.NewRegistry()
 	f = f.serve(func(o *fronts.Options) {
-		o.Held, o.Metrics = exchange.HeldBounds{Sandbox: 3}, telemetry.NewAPI(registry)
+		o.Held, o.Metrics = httpfront.HeldBounds{Sandbox: 3}, telemetry.NewAPI(registry)
 	})
 	waits := f.waits()
 	answers := make(chan string, len(waits))

@@ -8,8 +8,8 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
-	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/faults"
+	"github.com/cauri-dev/cauri/server/httpfront"
 	"github.com/cauri-dev/cauri/server/operators/operatorapi"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/service"
@@ -50,9 +50,9 @@ func (s *sandbox) count(ctx context.Context) error {
 	if s.who.Sandbox.Suspended {
 		return service.ErrSuspended
 	}
-	allowed, err := s.native.exchange.CountRequest(ctx, s.who)
+	allowed, err := s.native.pipeline.CountRequest(ctx, s.who)
 	if err == nil && !allowed.Granted {
-		err = exchange.ErrRateLimited{Allowance: allowed}
+		err = httpfront.ErrRateLimited{Allowance: allowed}
 	}
 	return err
 }
@@ -67,7 +67,7 @@ func (s *sandbox) asCredential(err error, route *operatorapi.Route) error {
 		return operatorapi.Refuse(operatorapi.UserInvalid).Say(s.unreadableLogin(route))
 	}
 	refusal := operatorapi.Refuse(operatorapi.TokenInvalid)
-	if _, given := exchange.Bearer(s.request); !given {
+	if _, given := httpfront.Bearer(s.request); !given {
 		refusal.Token = operatorapi.NoToken
 	}
 	return refusal
@@ -89,10 +89,10 @@ func (s *sandbox) unreadableLogin(route *operatorapi.Route) string {
 func (s *sandbox) enter(r *http.Request) error {
 	key := s.api.Key(r, s.sent)
 	if key == "" {
-		_ = s.native.exchange.NoteUnauthenticated(r, telemetry.AuthMissing)
+		_ = s.native.pipeline.NoteUnauthenticated(r, telemetry.AuthMissing)
 		return operatorapi.Refuse(operatorapi.KeyMissing)
 	}
-	_, err := s.native.exchange.Find(r, func() *service.Caller { return s.find(r, hashOf(key)) })
+	_, err := s.native.pipeline.Find(r, func() *service.Caller { return s.find(r, hashOf(key)) })
 	if errors.Is(err, service.ErrUnauthorized) {
 		return operatorapi.Refuse(operatorapi.KeyInvalid)
 	}
@@ -103,10 +103,10 @@ func (s *sandbox) enter(r *http.Request) error {
 // if the sandbox has no enabled environment of the operator.
 func (s *sandbox) find(r *http.Request, key sandboxes.KeyHash) *service.Caller {
 	opened, holder, ok := s.native.directory.ByNativeKey(s.api.Operator, key)
-	if !ok || !exchange.Names(r, opened) {
+	if !ok || !httpfront.Names(r, opened) {
 		return nil
 	}
-	f := s.native.exchange.RequestFaults(r)
+	f := s.native.pipeline.RequestFaults(r)
 	f.At, f.Operator = faults.AtOperator, s.api.Operator
 	s.who, s.digest = &service.Caller{Key: holder.APIKey, Sandbox: opened, Faults: f}, holder.Digest
 	if len(s.Environments()) == 0 {

@@ -1,16 +1,16 @@
 package native
 
 import (
-	"github.com/cauri-dev/cauri/server/exchange"
+	"github.com/cauri-dev/cauri/server/httpfront"
 	"github.com/cauri-dev/cauri/server/operators/adapter"
 	"github.com/cauri-dev/cauri/server/operators/operatorapi"
 	"github.com/cauri-dev/cauri/server/service"
 )
 
-// answerOf converts an answer of an operator's API into one of package exchange. An answer without a body gets one if a
+// answerOf converts an answer of an operator's API into one of package httpfront. An answer without a body gets one if a
 // fault of the caller truncates bodies.
-func answerOf(api *operatorapi.API, answered operatorapi.Answer, who *service.Caller) exchange.Answer {
-	a := exchange.Answer{Status: answered.Status, Header: answered.Header.Clone()}
+func answerOf(api *operatorapi.API, answered operatorapi.Answer, who *service.Caller) httpfront.Answer {
+	a := httpfront.Answer{Status: answered.Status, Header: answered.Header.Clone()}
 	if text, isText := answered.Body.(operatorapi.Text); isText {
 		a.Body = body{text.ContentType, []byte(text.Text)}
 	} else if answered.Body != nil {
@@ -27,8 +27,8 @@ type body struct {
 	text        []byte
 }
 
-// ContentType implements [exchange.Body].
+// ContentType implements [httpfront.Body].
 func (b body) ContentType() string { return b.contentType }
 
-// Append implements [exchange.Body].
+// Append implements [httpfront.Body].
 func (b body) Append(text []byte) ([]byte, error) { return append(text, b.text...), nil }

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/cauri-dev/cauri/server/exchange"
+	"github.com/cauri-dev/cauri/server/httpfront"
 	"github.com/cauri-dev/cauri/server/operators/operatorapi"
 )
 
@@ -17,9 +17,9 @@ import (
 const maxBody = 64 << 10
 
 // call returns the handler of a route of an operator's API. The parameter route is nil for unknown paths.
-func (n *Native) call(api *operatorapi.API, route *operatorapi.Route) exchange.OpenHandler {
-	return func(w http.ResponseWriter, r *http.Request) (exchange.Answer, error) {
-		ctx, cancel := context.WithTimeout(r.Context(), exchange.AnswerTimeout)
+func (n *Native) call(api *operatorapi.API, route *operatorapi.Route) httpfront.OpenHandler {
+	return func(w http.ResponseWriter, r *http.Request) (httpfront.Answer, error) {
+		ctx, cancel := context.WithTimeout(r.Context(), httpfront.AnswerTimeout)
 		defer cancel()
 		r = r.WithContext(ctx)
 		s := &sandbox{native: n, api: api, request: r, body: sync.OnceValues(func() ([]byte, error) {
@@ -31,7 +31,7 @@ func (n *Native) call(api *operatorapi.API, route *operatorapi.Route) exchange.O
 			answered, err = s.answer(r, route)
 		}
 		if err != nil {
-			return exchange.Answer{}, refusedCall{err, s, route}
+			return httpfront.Answer{}, refusedCall{err, s, route}
 		}
 		a := answerOf(api, answered, s.who)
 		a.Before, a.Hint = s.recorded.BeforeAnswer, s.recorded.Hint

@@ -6,7 +6,7 @@ import (
 	"net/url"
 	"sync"
 
-	"github.com/cauri-dev/cauri/server/exchange/static"
+	"github.com/cauri-dev/cauri/server/httpfront/static"
 	"github.com/cauri-dev/cauri/server/operators/operatorapi"
 )
 

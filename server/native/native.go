@@ -12,7 +12,7 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
-	"github.com/cauri-dev/cauri/server/exchange"
+	"github.com/cauri-dev/cauri/server/httpfront"
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/operators"
 	"github.com/cauri-dev/cauri/server/sandboxes"
@@ -23,7 +23,7 @@ const prefix = "/operators/"
 
 // Native serves the operators' own APIs.
 type Native struct {
-	exchange  *exchange.Exchange
+	pipeline  *httpfront.Pipeline
 	service   *service.Service
 	ledger    *ledger.Ledger
 	directory *sandboxes.Directory
@@ -37,7 +37,7 @@ type Native struct {
 
 // Options are the dependencies and settings of a [Native].
 type Options struct {
-	Exchange  *exchange.Exchange
+	Pipeline  *httpfront.Pipeline
 	Service   *service.Service
 	Ledger    *ledger.Ledger
 	Directory *sandboxes.Directory
@@ -53,16 +53,16 @@ func New(o Options) *Native {
 		o.PINKey = func() *rsa.PrivateKey { return nil }
 	}
 	return &Native{
-		exchange: o.Exchange, service: o.Service, ledger: o.Ledger, directory: o.Directory, now: o.Now, random: o.Random,
+		pipeline: o.Pipeline, service: o.Service, ledger: o.Ledger, directory: o.Directory, now: o.Now, random: o.Random,
 		baseURL: o.BaseURL, pinKey: o.PINKey, pins: newPINTurns(),
 	}
 }
 
 // Secrets returns the forms of the credentials of the operators' own APIs, so that the request log can hide them.
-func Secrets() (all []exchange.Secret) {
+func Secrets() (all []httpfront.Secret) {
 	for _, api := range operators.NativeAPIs() {
 		presented := func(r *http.Request) string { return api.Key(r, func() []byte { return nil }) }
-		all = append(all, exchange.Secret{Of: presented, Form: api.SecretForm})
+		all = append(all, httpfront.Secret{Of: presented, Form: api.SecretForm})
 	}
 	return all
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"github.com/cauri-dev/cauri/server/assets"
-	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/faults"
+	"github.com/cauri-dev/cauri/server/httpfront"
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/operators/operatorapi"
 	"github.com/cauri-dev/cauri/server/postgres"
@@ -41,40 +41,40 @@ func (n *Native) routePage(router chi.Router, api *operatorapi.API, base string)
 	if api.Page == nil {
 		return
 	}
-	h := n.exchange.Handle(&exchange.Front{
-		Failed: func(r *http.Request, err error) exchange.Answer {
+	h := n.pipeline.Handle(&httpfront.Front{
+		Failed: func(r *http.Request, err error) httpfront.Answer {
 			return asPage(n.refuse(r, api, err, func(refusal *operatorapi.Refusal) operatorapi.Answer {
 				return api.Page.Refuse(refusal, lookOf(r, api))
 			}))
 		},
-		Kept: func(string, string) exchange.LoggedFields { return exchange.LoggedFields{} },
+		Kept: func(string, string) httpfront.LoggedFields { return httpfront.LoggedFields{} },
 	}, n.page(api))
-	for _, form := range exchange.FormsOf(base + api.Page.Path) {
+	for _, form := range httpfront.FormsOf(base + api.Page.Path) {
 		router.Method(http.MethodGet, form, h)
 		router.Method(http.MethodPost, form, h)
 	}
-	for _, form := range exchange.FormsOf(base + assetPath) {
+	for _, form := range httpfront.FormsOf(base + assetPath) {
 		router.Get(form, assets.Serve)
 	}
 }
 
 // page returns the handler of the page of an operator's orders.
-func (n *Native) page(api *operatorapi.API) exchange.OpenHandler {
-	return func(w http.ResponseWriter, r *http.Request) (exchange.Answer, error) {
-		ctx, cancel := context.WithTimeout(r.Context(), exchange.AnswerTimeout)
+func (n *Native) page(api *operatorapi.API) httpfront.OpenHandler {
+	return func(w http.ResponseWriter, r *http.Request) (httpfront.Answer, error) {
+		ctx, cancel := context.WithTimeout(r.Context(), httpfront.AnswerTimeout)
 		defer cancel()
 		r = r.WithContext(ctx)
 		s := &sandbox{native: n, api: api, request: r}
 		visit := operatorapi.Visit{Look: lookOf(r, api)}
 		end, err := s.admitPayer(r, &visit)
 		if err != nil {
-			return exchange.Answer{}, err
+			return httpfront.Answer{}, err
 		}
 		defer end()
 		if r.Method == http.MethodPost {
 			r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 			if err := r.ParseForm(); err != nil {
-				return exchange.Answer{}, operatorapi.Refuse(operatorapi.Invalid)
+				return httpfront.Answer{}, operatorapi.Refuse(operatorapi.Invalid)
 			}
 			visit.Form = r.PostForm
 		}
@@ -89,7 +89,7 @@ func (n *Native) page(api *operatorapi.API) exchange.OpenHandler {
 			return err
 		})
 		if err != nil {
-			return exchange.Answer{}, err
+			return httpfront.Answer{}, err
 		}
 		a := asPage(answerOf(api, answered, s.who))
 		a.Before, a.Hint = s.recorded.BeforeAnswer, s.recorded.Hint
@@ -99,7 +99,7 @@ func (n *Native) page(api *operatorapi.API) exchange.OpenHandler {
 }
 
 // asPage returns an answer with the headers of a page.
-func asPage(a exchange.Answer) exchange.Answer {
+func asPage(a httpfront.Answer) httpfront.Answer {
 	if a.Header == nil {
 		a.Header = http.Header{}
 	}
@@ -131,8 +131,8 @@ func (s *sandbox) admitPayer(r *http.Request, visit *operatorapi.Visit) (end fun
 		return nil, err
 	}
 	sandbox, hash := s.who.Sandbox, hashOf(token)
-	payer := exchange.Guest{ID: string(hash[:]), PerSecond: payerPerSecond, Burst: payerBurst}
-	if end, err = s.native.exchange.AdmitGuest(r, sandbox.OrganizationID, payer); err != nil {
+	payer := httpfront.Guest{ID: string(hash[:]), PerSecond: payerPerSecond, Burst: payerBurst}
+	if end, err = s.native.pipeline.AdmitGuest(r, sandbox.OrganizationID, payer); err != nil {
 		return nil, err
 	}
 	found, err := s.native.ledger.FindCheckout(r.Context(), sandbox.Tenant, s.api.Operator, hash)
@@ -156,13 +156,13 @@ func (s *sandbox) admitPayer(r *http.Request, visit *operatorapi.Visit) (end fun
 func (s *sandbox) findOrder(r *http.Request, token string) error {
 	n := s.native
 	if !s.api.Page.Token.MatchString(token) {
-		_ = n.exchange.NoteUnauthenticated(r, telemetry.AuthInvalid)
+		_ = n.pipeline.NoteUnauthenticated(r, telemetry.AuthInvalid)
 		return operatorapi.Refuse(operatorapi.NotFound)
 	}
 	var failure error
 	var asked *sandboxes.Sandbox
-	_, err := n.exchange.Find(r, func() *service.Caller {
-		named, _ := exchange.SandboxInPath(r)
+	_, err := n.pipeline.Find(r, func() *service.Caller {
+		named, _ := httpfront.SandboxInPath(r)
 		opened, ok := n.directory.ByName(named.Namespace, named.Name)
 		if !ok {
 			opened = &sandboxes.Sandbox{} // no order belongs to its tenant
@@ -176,7 +176,7 @@ func (s *sandbox) findOrder(r *http.Request, token string) error {
 		if failure != nil || !known {
 			return nil
 		}
-		f := n.exchange.RequestFaults(r)
+		f := n.pipeline.RequestFaults(r)
 		f.At, f.Operator = faults.AtOperator, s.api.Operator
 		s.who = &service.Caller{Sandbox: opened, Faults: f}
 		return s.who

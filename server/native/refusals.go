@@ -5,8 +5,8 @@ import (
 	"errors"
 	"net/http"
 
-	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/faults"
+	"github.com/cauri-dev/cauri/server/httpfront"
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/ledger/nativestore"
 	"github.com/cauri-dev/cauri/server/operators/operatorapi"
@@ -37,13 +37,13 @@ func (e refusedCall) answer(api *operatorapi.API, refusal *operatorapi.Refusal) 
 // the error if isFailure returns true.
 func (n *Native) refuse(
 	r *http.Request, api *operatorapi.API, err error, tell func(*operatorapi.Refusal) operatorapi.Answer,
-) exchange.Answer {
+) httpfront.Answer {
 	refusal := refusalOf(err)
 	if isFailure(err, refusal) {
-		n.exchange.LogFailure(r.Context(), err)
+		n.pipeline.LogFailure(r.Context(), err)
 	}
 	told := tell(refusal)
-	a := answerOf(api, told, exchange.CallerOf(r))
+	a := answerOf(api, told, httpfront.CallerOf(r))
 	if a.Header == nil {
 		a.Header = http.Header{}
 	}
@@ -67,7 +67,7 @@ func isFailure(err error, refusal *operatorapi.Refusal) bool {
 // pauseAfter returns the value of the header Retry-After, in seconds. It returns "" if the time is unknown.
 func pauseAfter(err error) string {
 	var fault service.ErrFault
-	var limited exchange.ErrRateLimited
+	var limited httpfront.ErrRateLimited
 	switch {
 	case errors.As(err, &fault):
 		return fault.Fault.Answer().Pause()
@@ -111,10 +111,10 @@ func refusalOf(err error) *operatorapi.Refusal {
 	case errors.As(err, &fault):
 		status := fault.Fault.Answer().Status
 		return operatorapi.OfStatus(status, faults.CodeOf(status))
-	case errors.As(err, new(exchange.ErrRateLimited)):
+	case errors.As(err, new(httpfront.ErrRateLimited)):
 		return operatorapi.Refuse(operatorapi.TooMany)
-	case errors.As(err, new(exchange.ErrMisdirected)): // no operator has a code for it, so Reason names the flag
-		return operatorapi.OfStatus(http.StatusMisdirectedRequest, exchange.MisdirectedCode+": "+exchange.AllowedHostsFlag)
+	case errors.As(err, new(httpfront.ErrMisdirected)): // no operator has a code for it, so Reason names the flag
+		return operatorapi.OfStatus(http.StatusMisdirectedRequest, httpfront.MisdirectedCode+": "+httpfront.AllowedHostsFlag)
 	case reasons[code] != "":
 		return operatorapi.Because(reasons[code], code).Say(detailOf(err))
 	case errors.Is(err, ledger.ErrNotFound):

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/faults"
+	"github.com/cauri-dev/cauri/server/httpfront"
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/ledger/nativestore"
 	"github.com/cauri-dev/cauri/server/operators/operatorapi"
@@ -42,7 +42,7 @@ func TestErrorsAsOperatorsTellThem(t *testing.T) {
 		{nativestore.ErrTooManyUsers, operatorapi.Unavailable, "too_many_users", ""},
 		{payments.ErrNotRefundable{}, operatorapi.Invalid, "not_refundable", ""},
 		{payments.ErrExceedsRefundable{}, operatorapi.Invalid, "exceeds_refundable", ""},
-		{exchange.ErrRateLimited{}, operatorapi.TooMany, "rate_limited", "0"},
+		{httpfront.ErrRateLimited{}, operatorapi.TooMany, "rate_limited", "0"},
 		{postgres.ErrOverloaded, operatorapi.Unavailable, "overloaded", "1"},
 		{postgres.ErrConfigChanged, operatorapi.Unavailable, "overloaded", "1"},
 		{postgres.ErrUnavailable, operatorapi.Unavailable, "unavailable", "1"},
@@ -65,7 +65,7 @@ func TestErrorsAsOperatorsTellThem(t *testing.T) {
 func TestEachRefusalHasAReason(t *testing.T) {
 	t.Parallel()
 	known := map[string]bool{}
-	for _, r := range slices.Concat(service.Refusals, exchange.Refusals) {
+	for _, r := range slices.Concat(service.Refusals, httpfront.Refusals) {
 		known[r.Code] = true
 		got := refusalOf(r.Example)
 		code, _, _ := strings.Cut(got.Code(), ":")

@@ -7,7 +7,7 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
-	"github.com/cauri-dev/cauri/server/exchange"
+	"github.com/cauri-dev/cauri/server/httpfront"
 	"github.com/cauri-dev/cauri/server/operators"
 	"github.com/cauri-dev/cauri/server/operators/operatorapi"
 	"github.com/cauri-dev/cauri/server/payments"
@@ -21,43 +21,45 @@ func (n *Native) Route(router chi.Router) {
 		base, front := prefix+string(api.Operator), n.front(api)
 		for i := range api.Routes {
 			route := &api.Routes[i]
-			for _, form := range exchange.FormsOf(base + route.Path) {
-				router.Method(route.Method, form, n.exchange.Handle(front, n.call(api, route)))
+			for _, form := range httpfront.FormsOf(base + route.Path) {
+				router.Method(route.Method, form, n.pipeline.Handle(front, n.call(api, route)))
 			}
 		}
-		for _, form := range exchange.FormsOf(base + documentPath) {
+		for _, form := range httpfront.FormsOf(base + documentPath) {
 			router.Get(form, serveDocument(api, base, n.baseURL))
 		}
 		for _, f := range api.Files {
-			for _, form := range exchange.FormsOf(base + f.Path) {
+			for _, form := range httpfront.FormsOf(base + f.Path) {
 				router.Get(form, serveFile(f, base, n.baseURL))
 			}
 		}
 		n.routePage(router, api, base)
-		unknown := n.exchange.Handle(front, n.call(api, nil))
-		for _, form := range exchange.FormsOf(base) {
+		unknown := n.pipeline.Handle(front, n.call(api, nil))
+		for _, form := range httpfront.FormsOf(base) {
 			router.Handle(form, unknown)
 			router.Handle(form+"/*", unknown)
 		}
 	}
 }
 
-// front returns the front of an operator's API for package exchange.
-func (n *Native) front(api *operatorapi.API) *exchange.Front {
+// front returns the front of an operator's API for package httpfront.
+func (n *Native) front(api *operatorapi.API) *httpfront.Front {
 	fields := loggedFields(api)
-	return &exchange.Front{
-		Failed: func(r *http.Request, err error) exchange.Answer {
+	return &httpfront.Front{
+		Failed: func(r *http.Request, err error) httpfront.Answer {
 			var refused refusedCall // empty after a panic
 			errors.As(err, &refused)
 			return n.refuse(r, api, err, func(refusal *operatorapi.Refusal) operatorapi.Answer { return refused.answer(api, refusal) })
 		},
-		Kept: func(string, string) exchange.LoggedFields { return exchange.LoggedFields{Body: fields, Answer: fields} },
+		Kept: func(string, string) httpfront.LoggedFields {
+			return httpfront.LoggedFields{Body: fields, Answer: fields}
+		},
 	}
 }
 
 // FrontOf returns the front of the operator's API that the path of a request names; nil if it names none. It is for
 // errors that occur before the request is routed.
-func (n *Native) FrontOf(r *http.Request) *exchange.Front {
+func (n *Native) FrontOf(r *http.Request) *httpfront.Front {
 	if !isOfOperator(r.URL.Path) {
 		return nil
 	}
@@ -73,7 +75,7 @@ func (n *Native) FrontOf(r *http.Request) *exchange.Front {
 			tell = func(refusal *operatorapi.Refusal) operatorapi.Answer { return route.Refuse(refusal, nil) }
 		}
 	}
-	front.Failed = func(r *http.Request, err error) exchange.Answer { return n.refuse(r, api, err, tell) }
+	front.Failed = func(r *http.Request, err error) httpfront.Answer { return n.refuse(r, api, err, tell) }
 	return front
 }
 

@@ -11,7 +11,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/cauri-dev/cauri/server/exchange"
+	"github.com/cauri-dev/cauri/server/httpfront"
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/operators/operatorapi"
 	"github.com/cauri-dev/cauri/server/payments"
@@ -99,7 +99,7 @@ func (s *sandbox) Notify(ctx context.Context, n operatorapi.Notice) error {
 }
 
 // questionLimit is the longest wait for the reply to a question. It leaves the call time to record the payment.
-const questionLimit = exchange.AnswerTimeout - 2*time.Second
+const questionLimit = httpfront.AnswerTimeout - 2*time.Second
 
 // Ask implements [operatorapi.Sandbox].
 func (s *sandbox) Ask(ctx context.Context, question operatorapi.Notice, limit time.Duration) (*operatorapi.Reply, error) {

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/cauri-dev/cauri/server/exchange"
+	"github.com/cauri-dev/cauri/server/httpfront"
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/ledger/nativestore"
 	"github.com/cauri-dev/cauri/server/operators/operatorapi"
@@ -32,7 +32,7 @@ func (s *sandbox) user(ctx context.Context, r *http.Request, route *operatorapi.
 		}
 		return s.userWith(ctx, id, password)
 	case operatorapi.ByToken:
-		token, given := exchange.Bearer(r)
+		token, given := httpfront.Bearer(r)
 		if !given {
 			return operatorapi.User{}, &operatorapi.Refusal{Why: operatorapi.TokenInvalid, Token: operatorapi.NoToken}
 		}

@@ -12,7 +12,7 @@ import (
 )
 
 // This file decides which fault applies to a request. It ends the request with [ErrFault] if the fault says so. The
-// file exchange/answer_fault.go applies the fault to the answer.
+// file httpfront/answer_fault.go applies the fault to the answer.
 //
 // Faults of the API and of an operator's answers apply to requests with a valid body. They apply before anything is
 // recorded and before the search for an earlier request with the same reference. They change the answer, never the

@@ -38,7 +38,7 @@ var (
 		"server/ledgertest", "server/operators/operatorstest", "server/operators/operatorapi/operatorapitest", "server/fronts/frontstest",
 	}
 	// above are the packages that stand on the stores.
-	above      = slices.Concat([]string{"server/service", "server/streams", "server/exchange", "server/worker", "server/fronts"}, fronts)
+	above      = slices.Concat([]string{"server/service", "server/streams", "server/httpfront", "server/worker", "server/fronts"}, fronts)
 	kubernetes = []string{"k8s.io", "sigs.k8s.io"}
 	// readers are the libraries of Kubernetes that read what people write, and know no cluster.
 	readers = []string{"k8s.io/apimachinery", "sigs.k8s.io/yaml", "sigs.k8s.io/json"}
@@ -51,11 +51,11 @@ var rules = []rule{
 	{of: stores, except: doubles, never: above, why: "a store does not know who uses it"},
 	{of: []string{"server"}, except: append([]string{"server/postgres/sqlc"}, stores[1:]...), never: []string{"server/postgres/sqlc"},
 		why: "few packages run queries; the others ask through them"},
-	{of: []string{"server/service"}, never: slices.Concat([]string{"net/http", "database/sql", "github.com/jackc/pgx", "server/exchange"}, fronts),
+	{of: []string{"server/service"}, never: slices.Concat([]string{"net/http", "database/sql", "github.com/jackc/pgx", "server/httpfront"}, fronts),
 		why: "package service does what any front asks, and speaks neither HTTP nor SQL"},
-	{of: []string{"server/worker"}, never: append([]string{"server/service", "server/exchange", "server/fronts"}, fronts...),
+	{of: []string{"server/worker"}, never: append([]string{"server/service", "server/httpfront", "server/fronts"}, fronts...),
 		why: "the worker is a process of its own"},
-	{of: append([]string{"server/service", "server/exchange"}, fronts...), never: []string{"server/worker", "server/fronts"},
+	{of: append([]string{"server/service", "server/httpfront"}, fronts...), never: []string{"server/worker", "server/fronts"},
 		why: "an API is a process of its own, which package fronts puts together"},
 	{of: []string{"controllers"}, except: []string{"controllers/localapi"}, never: append([]string{"server/ledger", "server/proof"}, above...),
 		why: "the controller moves no money"},
@@ -149,7 +149,7 @@ func TestWrongImportsAreNamed(t *testing.T) {
 		{"server/native", "server/console"},
 		{"server/service", "net/http"},
 		{"server/service", "github.com/jackc/pgx/v5/pgxpool"},
-		{"server/exchange", "server/postgres/sqlc"},
+		{"server/httpfront", "server/postgres/sqlc"},
 		{"server/worker", "server/service"},
 		{"server/operators/mtn", "server/operators/airtel"},
 		{"controllers/resync", "server/ledger"},

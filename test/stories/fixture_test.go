@@ -31,9 +31,9 @@ import (
 	"github.com/cauri-dev/cauri/controllers"
 	"github.com/cauri-dev/cauri/controllers/localapi"
 	"github.com/cauri-dev/cauri/server/egress"
-	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/fronts"
 	"github.com/cauri-dev/cauri/server/fronts/frontstest"
+	"github.com/cauri-dev/cauri/server/httpfront"
 	"github.com/cauri-dev/cauri/server/ledgertest"
 	"github.com/cauri-dev/cauri/server/webhooks"
 	"github.com/cauri-dev/cauri/server/worker"
@@ -61,7 +61,7 @@ func install(t *testing.T) *installation {
 	databaseURL := ledgertest.URL(t)
 	api := ledgertest.OpenAs(t, databaseURL, ledgertest.API)
 	o := frontstest.Options(api)
-	o.Draw, o.Held = mathrand.Int64N, exchange.HeldBounds{Process: 100, Sandbox: 100}
+	o.Draw, o.Held = mathrand.Int64N, httpfront.HeldBounds{Process: 100, Sandbox: 100}
 	server := httptest.NewServer(fronts.New(o))
 	t.Cleanup(server.Close)
 	background(t, func(ctx context.Context) error { api.RunActivity(ctx); return nil })

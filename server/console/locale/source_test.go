@@ -30,7 +30,7 @@ const (
 
 // speaking are the packages whose texts the console shows.
 var speaking = []string{
-	"server/advice", "server/console", "server/console/locale", "server/expectations", "server/faults", "server/grade", "server/exchange",
+	"server/advice", "server/console", "server/console/locale", "server/expectations", "server/faults", "server/grade", "server/httpfront",
 	"server/operators", "server/payments", "server/requests", "server/service", "server/webhooks",
 }
 

@@ -3,9 +3,9 @@ package apidoc
 import (
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/cauri-dev/cauri/server/exchange/static"
 	"github.com/cauri-dev/cauri/server/faults"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
+	"github.com/cauri-dev/cauri/server/httpfront/static"
 	"github.com/cauri-dev/cauri/server/requests"
 )
 

@@ -12,7 +12,7 @@ import (
 	"sync"
 
 	"github.com/cauri-dev/cauri/server/assets"
-	"github.com/cauri-dev/cauri/server/exchange/static"
+	"github.com/cauri-dev/cauri/server/httpfront/static"
 )
 
 const (

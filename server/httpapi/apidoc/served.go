@@ -5,7 +5,7 @@ import (
 	"net/url"
 	"sync"
 
-	"github.com/cauri-dev/cauri/server/exchange/static"
+	"github.com/cauri-dev/cauri/server/httpfront/static"
 )
 
 // The documents without their servers. They are encoded once in a process, because tests start hundreds of servers.
