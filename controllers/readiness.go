@@ -20,9 +20,10 @@ import (
 // readiness is the readiness probe of the controller: the controller is ready when its cache is filled. It also counts
 // the resources by their conditions, for the metrics. It runs in every replica.
 type readiness struct {
-	cache  cache.Cache
-	counts *telemetry.Resources // nil: nothing is counted
-	synced atomic.Bool
+	cache        cache.Cache
+	counts       *telemetry.Resources // nil: nothing is counted
+	installation string               // name of this installation, which does not count the sandboxes of others
+	synced       atomic.Bool
 }
 
 // countedKinds are the kinds that readiness counts.
@@ -60,6 +61,10 @@ func (s *readiness) Start(ctx context.Context) error {
 
 func (s *readiness) handler(kind string) toolscache.ResourceEventHandler {
 	set := func(object any) {
+		if sandbox, ok := object.(*v1alpha1.SandboxEnvironment); ok && s.counts != nil && reconciler.IsForeign(sandbox, s.installation) {
+			s.counts.Remove(kind, client.ObjectKeyFromObject(sandbox).String())
+			return
+		}
 		if o, ok := object.(client.Object); ok && s.counts != nil {
 			s.counts.Set(kind, client.ObjectKeyFromObject(o).String(), stateOf(o))
 		}

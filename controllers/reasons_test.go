@@ -65,7 +65,7 @@ var shownOfReasons = map[string]shown{
 var besideSteps = []string{
 	"Ready", "Suspended", "QuotaExceeded", "ClockStartWaits", "Pending",
 	"OperatorSecretNotFound", "OperatorSecretInvalid", "OperatorAddressForbidden",
-	"NothingDelivered", "AddressForbidden", "DeliveryFailing", "EndpointFailing", "SweepFailing", "Balanced", "Imbalance", "NotVerified",
+	"NothingDelivered", "AddressForbidden", "DeliveryFailing", "EndpointFailing", "SweepFailing", "OwnedByAnotherInstallation", "Balanced", "Imbalance", "NotVerified",
 	"Met", "NotMet", "Settling", "Exceeded", "DeadlineExceeded", "EvaluatedLate", "TooManyRows", "SandboxReset", "SandboxDeleted",
 }
 

@@ -39,6 +39,7 @@ type Options struct {
 	BaseURL  *url.URL                    // required: base URL of the API; prefix of the URLs of sandboxes
 	Random   io.Reader                   // required: random bytes for keys and secrets
 
+	Installation          string           // name, unique in the cluster, that marks its sandboxes; empty: they are not marked
 	CallbackHosts         []string         // used by sandboxes that name none; default: as documented in the resource
 	Guard                 egress.Guard     // of the workers
 	SigningSecret         string           // used by webhooks that name none; default: a generated one for each sandbox
@@ -164,7 +165,7 @@ func SetupWithManager(mgr ctrl.Manager, options Options) (healthz.Checker, error
 	if err != nil {
 		return nil, err
 	}
-	readiness := &readiness{cache: mgr.GetCache(), counts: options.Counts}
+	readiness := &readiness{cache: mgr.GetCache(), counts: options.Counts, installation: options.Installation}
 	if err := mgr.Add(readiness); err != nil {
 		return nil, fmt.Errorf("adding the counts of resources: %w", err)
 	}
@@ -172,16 +173,17 @@ func SetupWithManager(mgr ctrl.Manager, options Options) (healthz.Checker, error
 	pace := reconciler.Pace{Resync: options.Resync, Retry: options.Retry}
 
 	testClients := &testclient.Reconciler{
-		Client:     mgr.GetClient(),
-		APIReader:  mgr.GetAPIReader(),
-		Cache:      mgr.GetCache(),
-		Limit:      reconciler.NewResourceLimit(options.MaxTestClients),
-		Gate:       gate,
-		Database:   options.Database,
-		LiveStatus: live,
-		Clock:      options.Clock,
-		Recorder:   mgr.GetEventRecorder("cauri-controller"),
-		Pace:       pace,
+		Installation: options.Installation,
+		Client:       mgr.GetClient(),
+		APIReader:    mgr.GetAPIReader(),
+		Cache:        mgr.GetCache(),
+		Limit:        reconciler.NewResourceLimit(options.MaxTestClients),
+		Gate:         gate,
+		Database:     options.Database,
+		LiveStatus:   live,
+		Clock:        options.Clock,
+		Recorder:     mgr.GetEventRecorder("cauri-controller"),
+		Pace:         pace,
 	}
 	sandboxes := &sandboxenvironment.Reconciler{
 		Client:         mgr.GetClient(),
@@ -196,6 +198,7 @@ func SetupWithManager(mgr ctrl.Manager, options Options) (healthz.Checker, error
 		BaseURL:        options.BaseURL,
 		Random:         options.Random,
 		SigningSecret:  options.SigningSecret,
+		Installation:   options.Installation,
 		CallbackHosts:  options.CallbackHosts,
 		Guard:          options.Guard,
 		Clock:          options.Clock,
@@ -212,13 +215,14 @@ func SetupWithManager(mgr ctrl.Manager, options Options) (healthz.Checker, error
 		return nil, err
 	}
 	expectations := &expectation.Reconciler{
-		Client:     mgr.GetClient(),
-		Gate:       gate,
-		Database:   options.Database,
-		LiveStatus: live,
-		Clock:      options.Clock,
-		Recorder:   mgr.GetEventRecorder("cauri-controller"),
-		Pace:       pace,
+		Installation: options.Installation,
+		Client:       mgr.GetClient(),
+		Gate:         gate,
+		Database:     options.Database,
+		LiveStatus:   live,
+		Clock:        options.Clock,
+		Recorder:     mgr.GetEventRecorder("cauri-controller"),
+		Pace:         pace,
 	}
 	if err := expectations.Watch(mgr, controllerOptions(options), live.Expectations()); err != nil {
 		return nil, fmt.Errorf("setting up the controller of Expectations: %w", err)
@@ -234,6 +238,7 @@ func addResync(mgr ctrl.Manager, options Options, live *resync.LiveStatus, testC
 	drift := &resync.Drift{
 		Database: options.Database, Ready: options.Ready, Cache: mgr.GetCache(), Clock: options.Clock, Interval: options.Drift,
 		Enqueue: live.Enqueue, SIM: testclient.SIMConfig, Orphaned: testClients.Orphaned, AllNamespaces: len(options.Namespaces) == 0,
+		Installation: options.Installation,
 	}
 	if err := mgr.Add(drift); err != nil {
 		return fmt.Errorf("adding the check for drift: %w", err)

@@ -64,6 +64,12 @@ const (
 	// Negative polarity, present only while it is True.
 	ConditionProcessingFailing = "ProcessingFailing"
 
+	// ConditionInstallationConflict is True while an installation of Cauri other than that of status.installation watches
+	// the namespace of the sandbox too. The message has both names. The other installation writes nothing else.
+	//
+	// Negative polarity, present only while it is True, and up to an hour longer.
+	ConditionInstallationConflict = "InstallationConflict"
+
 	// ConditionLedgerBalanced is True while every balance follows from its movements, in the order of their numbers.
 	// The workers verify this all the time. It is False when a balance does not follow. Then the message has the
 	// balance, the difference, and the movements before and after it. Payments continue with the wrong balance.
@@ -229,6 +235,13 @@ const (
 	// a row that was edited by hand in the database. The worker retries. The condition disappears automatically when a
 	// retry succeeds.
 	ReasonSweepFailing = "SweepFailing"
+)
+
+// Reasons of InstallationConflict.
+const (
+	// ReasonOwnedByAnotherInstallation means that the installation of status.installation serves the sandbox, and another
+	// one watches its namespace too: let only one of them watch it.
+	ReasonOwnedByAnotherInstallation = "OwnedByAnotherInstallation"
 )
 
 // Reasons of LedgerBalanced.

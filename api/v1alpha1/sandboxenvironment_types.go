@@ -322,13 +322,20 @@ type SandboxEnvironmentStatus struct {
 
 	// conditions are Ready, SpecAccepted, DatabaseReady and CredentialsReady. Ready summarizes the other three. If
 	// stores name Secrets for operators, there is OperatorCredentialsReady. If there is a webhook, there is
-	// WebhookReady. After the first verification of the ledger, there is LedgerBalanced. ProcessingFailing, Reconciling
-	// and Stalled are present only while they are True.
+	// WebhookReady. After the first verification of the ledger, there is LedgerBalanced. ProcessingFailing,
+	// InstallationConflict, Reconciling and Stalled are present only while they are True.
 	//
 	// +optional
 	// +listType=map
 	// +listMapKey=type
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
+
+	// installation is the name of the installation of Cauri that serves the sandbox. It is written once, before anything
+	// else. Another installation leaves the sandbox as it is.
+	//
+	// +optional
+	// +kubebuilder:validation:MaxLength=253
+	Installation string `json:"installation,omitempty"`
 
 	// organizationID is the organization's id in the API, org_<code>. It does not change, and is never reused.
 	//

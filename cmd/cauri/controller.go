@@ -74,9 +74,13 @@ controller: sandboxes continue to work while it is stopped.`,
 	f.add(flags)
 	clockOffset(cmd, &f.clockOffset)
 	containerMemory(cmd, &f.containerMemory)
+	flags.StringVar(&f.installation, "installation", "",
+		"name of this installation, unique in the cluster; it marks its sandboxes, and leaves those of another one alone")
 	flags.BoolVar(&f.leaderElect, "leader-elect", false, "elect a leader among several replicas; only the leader reconciles")
 	flags.StringVar(&f.leaderElectionNamespace, "leader-election-namespace", "",
 		"namespace of the leader's Lease; empty uses the namespace of the pod")
+	flags.StringVar(&f.leaderElectionID, "leader-election-id", controllers.LeaseName,
+		"name of the leader's Lease; two installations in one namespace need two")
 	flags.IntVar(&f.concurrency, "concurrency", 8, "maximum number of resources of each kind that are reconciled at one time")
 	flags.Float32Var(&f.kubeAPIQPS, "kube-api-qps", 500, "average number of requests to the Kubernetes API per second")
 	flags.IntVar(&f.kubeAPIBurst, "kube-api-burst", 1000, "maximum burst of requests to the Kubernetes API")
@@ -158,6 +162,7 @@ func (f controllerFlags) setUp(mgr ctrl.Manager, db *postgres.DB, keys *secrets.
 		Random:                rand.Reader,
 		Guard:                 guard,
 		SigningSecret:         f.signingSecret,
+		Installation:          f.installation,
 		CallbackHosts:         f.callbackHosts,
 		Concurrency:           f.concurrency,
 		StatusWritesPerSecond: f.statusWritesPerSecond,
@@ -225,7 +230,7 @@ func (f controllerFlags) newManager() (ctrl.Manager, error) {
 	options := f.managerOptions()
 	options.GracefulShutdownTimeout = new(reconciliationTimeout)
 	options.LeaderElection = f.leaderElect
-	options.LeaderElectionID = controllers.LeaseName
+	options.LeaderElectionID = f.leaderElectionID
 	options.LeaderElectionNamespace = f.leaderElectionNamespace
 	options.LeaderElectionReleaseOnCancel = true // safe, because the process ends right after the manager
 	mgr, err := ctrl.NewManager(config, options)

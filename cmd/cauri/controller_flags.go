@@ -20,6 +20,8 @@ type controllerFlags struct {
 	kubeAPIBurst            int
 	statusWritesPerSecond   float64
 	watchNamespaces         []string
+	installation            string
+	leaderElectionID        string
 	maxSandboxes            int
 	maxTestClients          int
 	signingSecret           string   // secret for webhooks that name none; has no flag

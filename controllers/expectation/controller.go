@@ -34,6 +34,10 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	if !expectation.DeletionTimestamp.IsZero() {
 		return ctrl.Result{}, nil
 	}
+	key := client.ObjectKey{Namespace: expectation.Namespace, Name: expectation.Spec.SandboxRef.Name}
+	if reconciler.IsOfForeignSandbox(ctx, r, key, r.Installation) {
+		return ctrl.Result{}, nil
+	}
 	if isDecided(expectation) {
 		return r.expire(ctx, expectation)
 	}

@@ -21,6 +21,7 @@ import (
 
 // Reconciler hands an Expectation to the workers, which evaluate it, and shows their verdict.
 type Reconciler struct {
+	Installation string // name of this installation
 	client.Client
 	Database   reconciler.Database
 	Gate       reconciler.DatabaseGate

@@ -56,6 +56,7 @@ func AvailabilityChanged(e event.UpdateEvent) bool {
 	return before.UID != after.UID ||
 		before.DeletionTimestamp.IsZero() != after.DeletionTimestamp.IsZero() ||
 		before.Status.OrganizationID != after.Status.OrganizationID ||
+		before.Status.Installation != after.Status.Installation ||
 		IsObserved(before.Status.ObservedGeneration) != IsObserved(after.Status.ObservedGeneration) ||
 		!equality.Semantic.DeepEqual(before.Spec.Environments, after.Spec.Environments)
 }

@@ -56,7 +56,7 @@ func Announce(recorder events.EventRecorder, regarding runtime.Object, condition
 	if is.Status != metav1.ConditionTrue && !isTransient(is) || is.Reason == v1alpha1.ReasonQuotaExceeded {
 		kind = corev1.EventTypeWarning
 	}
-	recorder.Eventf(regarding, nil, kind, is.Reason, actionReconcile, "%s", is.Message)
+	recorder.Eventf(regarding, nil, kind, is.Reason, ActionReconcile, "%s", is.Message)
 }
 
 func isTransient(c *metav1.Condition) bool { return slices.Contains(transientReasons, c.Reason) }
@@ -78,7 +78,7 @@ func startsBlockingDeletion(was, is *metav1.Condition) bool {
 
 // Actions that events report.
 const (
-	actionReconcile        = "Reconcile"
+	ActionReconcile        = "Reconcile"
 	ActionIssueCredentials = "IssueCredentials"
 	ActionExpire           = "Expire"
 )

@@ -30,6 +30,7 @@ type Drift struct {
 	Enqueue       func(context.Context, Change)                                  // reconciles a resource
 	SIM           func(*v1alpha1.TestClient) (sandboxes.TestClientConfig, error) // the SIM that a TestClient describes
 	Orphaned      func(context.Context, *v1alpha1.TestClient)                    // called for the SIM of a TestClient that is not in the cache
+	Installation  string                                                         // name of this installation, which leaves the sandboxes of others alone
 	AllNamespaces bool                                                           // whether the cache has all namespaces
 
 	found  orphans // result of the last check
@@ -88,10 +89,14 @@ func (d *Drift) check(ctx context.Context) (drifted []Change, err error) {
 	known := make(map[string]bool, len(sandboxes.Items)+len(testClients.Items))
 	owners := make(map[string]client.ObjectKey, len(sandboxes.Items))
 	uids := make(map[client.ObjectKey]types.UID, len(sandboxes.Items))
+	foreign := map[client.ObjectKey]bool{}
 	for i := range sandboxes.Items {
 		sandbox := &sandboxes.Items[i]
 		key := client.ObjectKeyFromObject(sandbox)
 		uids[key], owners[string(sandbox.UID)], known[string(sandbox.UID)] = sandbox.UID, key, true
+		if foreign[key] = sandbox.Status.Installation != d.Installation; foreign[key] {
+			continue
+		}
 		if isSettled(sandbox, sandbox.Status.Conditions) && !inventory.HoldsSandbox(string(sandbox.UID)) {
 			drifted = append(drifted, OfSandbox(sandbox))
 		}
@@ -99,8 +104,9 @@ func (d *Drift) check(ctx context.Context) (drifted []Change, err error) {
 	for i := range testClients.Items {
 		testClient := &testClients.Items[i]
 		known[string(testClient.UID)] = true
-		sandbox := uids[client.ObjectKey{Namespace: testClient.Namespace, Name: testClient.Spec.SandboxRef.Name}]
-		if isSettled(testClient, testClient.Status.Conditions) && !d.holdsTestClient(inventory, sandbox, testClient) {
+		key := client.ObjectKey{Namespace: testClient.Namespace, Name: testClient.Spec.SandboxRef.Name}
+		sandbox := uids[key]
+		if !foreign[key] && isSettled(testClient, testClient.Status.Conditions) && !d.holdsTestClient(inventory, sandbox, testClient) {
 			drifted = append(drifted, OfTestClient(testClient))
 		}
 	}

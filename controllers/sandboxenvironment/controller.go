@@ -23,11 +23,17 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	if err := r.Get(ctx, req.NamespacedName, sandbox); err != nil {
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
+	if reconciler.IsForeign(sandbox, r.Installation) {
+		return r.leave(ctx, sandbox)
+	}
 	if !sandbox.DeletionTimestamp.IsZero() {
 		return r.reconcileDeletion(ctx, sandbox)
 	}
 	if Expired(sandbox, r.Clock.Now()) {
 		return r.expire(ctx, sandbox)
+	}
+	if err := r.claim(ctx, sandbox); err != nil {
+		return r.Pace.Next(err)
 	}
 	if err := reconciler.AddFinalizer(ctx, r.Client, sandbox, v1alpha1.SandboxFinalizer); err != nil {
 		return r.Pace.Next(err)

@@ -30,6 +30,7 @@ type Reconciler struct {
 	BaseURL         *url.URL
 	Random          io.Reader
 	SigningSecret   string
+	Installation    string // name of this installation; empty: it marks nothing
 	CallbackHosts   []string
 	Guard           egress.Guard
 	Clock           clock.PassiveClock

@@ -25,6 +25,7 @@ func Status(
 	status.URL = url
 	status.ExpiresAt = reconciler.Seconds(expiry(sandbox))
 	status.Conditions = seen.Progress.Conditions(status.Conditions, sandbox.Generation, now)
+	dropOldConflict(&status.Conditions, now)
 	if seen.secretName != "" {
 		status.Binding = &v1alpha1.SecretReference{Name: seen.secretName}
 		status.ObservedKeyRotation = seen.keyRotation

@@ -32,7 +32,7 @@ func (r *Reconciler) Watch(mgr ctrl.Manager, options controller.Options, secretN
 	anySecret.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Secret"))
 	return ctrl.NewControllerManagedBy(mgr).
 		Named("sandboxenvironment").
-		For(&v1alpha1.SandboxEnvironment{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+		For(&v1alpha1.SandboxEnvironment{}, builder.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{}, r.ownerChanged()))).
 		Owns(&corev1.Secret{}, builder.WithPredicates(r.checkedVersions.changedElsewhere())).
 		WatchesRawSource(source.Kind(secretNames, anySecret, handler.TypedEnqueueRequestsFromMapFunc(r.sandboxesUsing(mgr.GetCache())))).
 		Watches(&v1alpha1.SandboxEnvironment{}, r.Limit.OnDelete(sandboxesOfNamespace(mgr.GetCache()))).

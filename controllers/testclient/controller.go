@@ -30,7 +30,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 		r.deleted.Add(testClient)
 	}
 	left := r.deleteSIMs(ctx, req.NamespacedName)
-	if lives {
+	if lives && !reconciler.IsOfForeignSandbox(ctx, r.Client, sandboxOf(testClient), r.Installation) {
 		result, err := r.reconcile(ctx, testClient)
 		if left == nil || err != nil {
 			return result, err

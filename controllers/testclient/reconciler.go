@@ -13,6 +13,7 @@ import (
 
 // Reconciler writes a TestClient to the SIM registry of the database.
 type Reconciler struct {
+	Installation string // name of this installation
 	client.Client
 	APIReader  client.Reader // reads from the API server, if the cache may be stale
 	Cache      client.Reader // reads from the cache, and does not wait for the controller's own writes
