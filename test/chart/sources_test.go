@@ -142,6 +142,41 @@ func TestClusterRightsWithWatchedNamespaces(t *testing.T) {
 	}
 }
 
+// Two releases have nothing by the same name: neither of two names in one namespace, nor of one name in two namespaces.
+func TestTwoReleasesShareNothing(t *testing.T) {
+	t.Parallel()
+	names := func(release, in string) map[string]bool {
+		rendered, err := helm(t, "template", release, chart, "--namespace="+in, "--set=crds.enabled=false", "--set=watchNamespaces={team-a}")
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := map[string]bool{}
+		for _, object := range parse(t, rendered) {
+			if object.GetAnnotations()["helm.sh/hook"] == "test" {
+				continue // in a watched namespace, which two installations do not share
+			}
+			all[nameOf(object)] = true
+			if object.GetKind() != "Role" {
+				continue
+			}
+			for _, rule := range as[rbacv1.Role](t, object).Rules {
+				for _, name := range rule.ResourceNames {
+					all[object.GetNamespace()+"'s "+rule.Resources[0]+" "+name] = true
+				}
+			}
+		}
+		return all
+	}
+	first := names("cauri", namespace)
+	for _, other := range [][2]string{{"second", namespace}, {"cauri", "other"}} {
+		for name := range names(other[0], other[1]) {
+			if first[name] {
+				t.Errorf("the release %v has %s too", other, name)
+			}
+		}
+	}
+}
+
 // With rbac.namespacedOnly the controller has rights in the watched namespaces, and none in the whole cluster.
 func TestRightsInNamespacesOnly(t *testing.T) {
 	t.Parallel()

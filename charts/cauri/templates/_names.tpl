@@ -15,6 +15,17 @@
 {{- end -}}
 {{- end }}
 
+{{/* The name of the installation, by which it marks its sandboxes. */}}
+{{- define "cauri.installation" -}}
+{{- .Values.installation | default (printf "%s/%s" .Release.Namespace (include "cauri.fullname" .)) -}}
+{{- end }}
+
+{{/* The beginning of the names of what belongs to the whole cluster. In another namespace than the usual one it has the namespace, so that
+     two releases of one name do not collide. */}}
+{{- define "cauri.clusterName" -}}
+{{- if ne .Release.Namespace "cauri-system" }}{{ .Release.Namespace }}-{{ end }}{{ include "cauri.fullname" . -}}
+{{- end }}
+
 {{/* What the pods of a component are selected by: (list $ "api"). It never changes, since a Deployment's selector cannot. */}}
 {{- define "cauri.selectorLabels" -}}
 {{- $root := index . 0 -}}
