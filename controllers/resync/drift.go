@@ -30,7 +30,7 @@ type Drift struct {
 	Enqueue       func(context.Context, Change)                                  // reconciles a resource
 	SIM           func(*v1alpha1.TestClient) (sandboxes.TestClientConfig, error) // the SIM that a TestClient describes
 	Orphaned      func(context.Context, *v1alpha1.TestClient)                    // called for the SIM of a TestClient that is not in the cache
-	Installation  string                                                         // name of this installation, which leaves the sandboxes of others alone
+	Installation  string                                                         // name of this one; sandboxes of others are left out
 	AllNamespaces bool                                                           // whether the cache has all namespaces
 
 	found  orphans // result of the last check
