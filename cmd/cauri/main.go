@@ -112,7 +112,7 @@ func addGroup(root *cobra.Command, id, title string, commands ...*cobra.Command)
 	root.AddGroup(&cobra.Group{ID: id, Title: title})
 	for _, command := range commands {
 		command.GroupID = id
-		root.AddCommand(cli.Decimal(command))
+		root.AddCommand(cli.DecimalFlags(command))
 	}
 }
 

@@ -20,7 +20,7 @@ func (a *Advice) Over() bool { return a.Code == Recovered || a.Code == FormerURL
 // OfReceiver returns why a receiver is not well. The parameter url is the present one.
 func OfReceiver(h *webhooks.EndpointHealth, url string) Advice {
 	attempt := Attempt{
-		Failure: h.Cause(), Host: HostOf(url), Acknowledged: h.Acknowledged, Events: max(h.Unacknowledged, 1),
+		Failure: h.Cause(), Host: HostAndPortOf(url), Acknowledged: h.Acknowledged, Events: max(h.Unacknowledged, 1),
 		// Nothing was sent to the present URL, and it may be.
 		Former: h.Refusal == "" && h.URLChangedAt != nil && !h.Acknowledged && h.Failures == 0,
 	}
@@ -34,7 +34,7 @@ func OfReceiver(h *webhooks.EndpointHealth, url string) Advice {
 // Beside returns an attempt to deliver an event, with what the health of the receiver says about it. The parameter url is the present
 // one; empty: there is none. The attempt began at started, in real time.
 func (attempt Attempt) Beside(h *webhooks.EndpointHealth, url string, started time.Time) Attempt {
-	attempt.Host, attempt.Acknowledged = HostOf(url), h.Acknowledged
+	attempt.Host, attempt.Acknowledged = HostAndPortOf(url), h.Acknowledged
 	_, status := webhooks.KindOfText(attempt.Failure) // an answer says what it says without a host
 	attempt.Former = url == "" && status == 0 || h.URLChangedAt != nil && started.Before(*h.URLChangedAt)
 	return attempt

@@ -48,8 +48,8 @@ type Attempt struct {
 	Waits        bool // the event is sent again without anybody's doing
 }
 
-// HostOf returns the host of a URL with its port, for [Attempt.Host].
-func HostOf(text string) string {
+// HostAndPortOf returns the host of a URL with its port, for [Attempt.Host].
+func HostAndPortOf(text string) string {
 	u, err := url.Parse(text)
 	if err != nil {
 		return ""

@@ -291,7 +291,7 @@ func (e *eventPage) problem(v *visit) (deliveryProblem, bool) {
 	}
 	attempt := advice.Attempt{Failure: *last.Error, Waits: e.State == ledger.EventQueued}
 	if e.Callback != nil {
-		attempt.Callback, attempt.Host = true, advice.HostOf(e.Callback.URL)
+		attempt.Callback, attempt.Host = true, advice.HostAndPortOf(e.Callback.URL)
 	} else {
 		attempt = attempt.Beside(&e.webhook.EndpointHealth, e.webhook.URL, last.RealStartedAt)
 	}

@@ -56,7 +56,7 @@ func (c *Console) refundNow(v *visit) (httpfront.Answer, error) {
 		return c.again(v, http.StatusNotFound, p, "not_found")
 	}
 	r.path = "/api/v1/payments/" + d.ID.String() + "/refund"
-	r.add("amount", amountOf(cmp.Or(strings.TrimSpace(f.amount), v.form("left")))) // all that the form said is left, and never more
+	r.add("amount", amountToSend(cmp.Or(strings.TrimSpace(f.amount), v.form("left")))) // all that the form said is left, and never more
 	r.add("reference", f.reference)
 	r.add("description", f.reason)
 	if f.sent = c.send(v, http.MethodPost, r); f.sent.succeeded() {

@@ -41,7 +41,7 @@ func (c *Console) addClient(v *visit) (httpfront.Answer, error) {
 		r.add("operator", string(market.Operator))
 		r.add("country", string(market.Country))
 	}
-	r.add("balance", amountOf(f.set.Get("balance")))
+	r.add("balance", amountToSend(f.set.Get("balance")))
 	r.add("behavior", f.set.Get("behavior"))
 	return c.sendClient(v, f, http.MethodPost, r)
 }
@@ -81,7 +81,7 @@ func (c *Console) changeClient(v *visit) (httpfront.Answer, error) {
 			r.fields = append(r.fields, requestField{field, value})
 		}
 	}
-	r.add("balance", amountOf(f.set.Get("balance")))
+	r.add("balance", amountToSend(f.set.Get("balance")))
 	if len(r.fields) == 0 {
 		return c.toPhone(v, f.client.MSISDN)
 	}

@@ -331,9 +331,9 @@ func (f *tryForm) currency(v *visit) string {
 // grouped matches an amount with separators between groups of three digits.
 var grouped = regexp.MustCompile(`^[0-9]{1,3}([,.\x{a0}\x{202f} ][0-9]{3})+$`)
 
-// amountOf returns the value of an amount for a request: an int64, or nil for an empty text. It returns any other text
+// amountToSend returns the value of an amount for a request: an int64, or nil for an empty text. It returns any other text
 // unchanged, so that the API says what is wrong with it.
-func amountOf(text string) any {
+func amountToSend(text string) any {
 	text = strings.TrimSpace(text)
 	if grouped.MatchString(text) {
 		text = strings.Map(func(r rune) rune {
@@ -352,7 +352,7 @@ func amountOf(text string) any {
 	return text
 }
 
-func (f *tryForm) amount() any { return amountOf(f.set.Get("amount")) }
+func (f *tryForm) amount() any { return amountToSend(f.set.Get("amount")) }
 
 // request returns the request that the form describes.
 func (f *tryForm) request(v *visit) (r requestCode) {

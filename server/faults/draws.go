@@ -13,9 +13,9 @@ type Draws struct{ key string }
 // DrawsOf returns the draws of a sandbox. Their key is its seed or, without a seed, its tenant number.
 func DrawsOf(seed *int64, tenant int64) Draws {
 	if seed != nil {
-		return Draws{"seed " + decimal(*seed)}
+		return Draws{"seed " + strconv.FormatInt(*seed, 10)}
 	}
-	return Draws{"tenant " + decimal(tenant)}
+	return Draws{"tenant " + strconv.FormatInt(tenant, 10)}
 }
 
 // Digest returns a keyed hash of the purpose and the reference of a draw.
@@ -43,5 +43,3 @@ func (d Draws) Float(purpose, reference string) float64 {
 	const steps = 1 << 53 // that a float64 can distinguish
 	return float64(d.Below(purpose, reference, steps)) / steps
 }
-
-func decimal(n int64) string { return strconv.FormatInt(n, 10) }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/json"
+	"strconv"
 	"time"
 
 	"github.com/cauri-dev/cauri/server/payments"
@@ -156,7 +157,7 @@ func (f *Fault) drawn(t *Target) bool {
 
 // DrawnAs reports the result of the draw by percent for a target without a key. n is the number of earlier draws.
 func (f *Fault) DrawnAs(n int64, d Draws) bool {
-	return f.When.Percent == nil || d.Below("place of fault "+f.Name, decimal(n), 100) < int64(*f.When.Percent)
+	return f.When.Percent == nil || d.Below("place of fault "+f.Name, strconv.FormatInt(n, 10), 100) < int64(*f.When.Percent)
 }
 
 // DrawsByCount reports whether [Fault.DrawnAs] draws by percent for a target with this [Target.Key].

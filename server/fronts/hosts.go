@@ -14,10 +14,10 @@ var consolePath = regexp.MustCompile(`^/sandboxes/[^/]+/[^/]+/console(/|$)`)
 // apart returns a middleware that serves the consoles at the host of their URL only, and the APIs everywhere else. The
 // addresses of the machine itself serve both, because a port-forward leads there. All other requests get notFound.
 func apart(consoles *url.URL, notFound http.Handler) func(http.Handler) http.Handler {
-	own := hostOf(consoles.Host, consoles.Scheme)
+	own := withoutDefaultPort(consoles.Host, consoles.Scheme)
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			isOwn, isConsole := hostOf(r.Host, consoles.Scheme) == own, consolePath.MatchString(r.URL.Path)
+			isOwn, isConsole := withoutDefaultPort(r.Host, consoles.Scheme) == own, consolePath.MatchString(r.URL.Path)
 			if isOwn == isConsole || isConsole && isLoopback(r.Host) {
 				next.ServeHTTP(w, r)
 				return
@@ -27,8 +27,8 @@ func apart(consoles *url.URL, notFound http.Handler) func(http.Handler) http.Han
 	}
 }
 
-// hostOf returns a host in lower case, without the default port of a scheme.
-func hostOf(host, scheme string) string {
+// withoutDefaultPort returns a host in lower case, without the default port of a scheme.
+func withoutDefaultPort(host, scheme string) string {
 	port := map[string]string{"http": ":80", "https": ":443"}[scheme]
 	return strings.ToLower(strings.TrimSuffix(host, port))
 }

@@ -18,7 +18,7 @@ func Through(sender *webhooks.Sender, url string) func(context.Context, Message)
 		result := sender.Call(ctx, webhooks.Callback{URL: url, Method: http.MethodPost, Header: m.Header, Body: m.Body, Cuts: m.Cuts})
 		answer := Answer{Status: result.Status, DurationMs: result.Duration.Milliseconds()}
 		if result.Status == 0 {
-			answer.Error, answer.Host, answer.Unreached = result.Err.Error(), cause.HostOf(url), !connected
+			answer.Error, answer.Host, answer.Unreached = result.Err.Error(), cause.HostAndPortOf(url), !connected
 			answer.Late = connected && result.Kind() == "timeout"
 		}
 		return answer

@@ -51,7 +51,7 @@ func (a *API) lastAttempt(
 ) (advice.Attempt, error) {
 	attempt := view.LastAttempt(event.EventDetail, last)
 	if event.Callback != nil {
-		attempt.Host = advice.HostOf(event.Callback.URL)
+		attempt.Host = advice.HostAndPortOf(event.Callback.URL)
 		return attempt, nil
 	}
 	webhook, err := a.service.ReadWebhook(ctx, who)

@@ -15,7 +15,7 @@ import (
 
 func (a *API) listPrompts(w http.ResponseWriter, r *http.Request, who *service.Caller) (httpfront.Answer, error) {
 	tenant := who.Sandbox.Tenant
-	msisdn, err := msisdnOf(r)
+	msisdn, err := msisdnInPath(r)
 	if err != nil {
 		return httpfront.Answer{}, err
 	}
@@ -44,7 +44,7 @@ func (a *API) answerPrompt(_ http.ResponseWriter, r *http.Request, who *service.
 		return httpfront.Answer{}, view.NotFound("There is nothing at this path. " +
 			"A prompt is answered with approve, cancel or wrong_pin.")
 	}
-	msisdn, err := msisdnOf(r)
+	msisdn, err := msisdnInPath(r)
 	if err != nil {
 		return httpfront.Answer{}, err
 	}
@@ -66,7 +66,7 @@ func (a *API) answerPrompt(_ http.ResponseWriter, r *http.Request, who *service.
 // setManual lets somebody answer for a test client, or its behavior again. It needs no body and ignores one.
 func (a *API) setManual(on bool) httpfront.Handler {
 	return func(_ http.ResponseWriter, r *http.Request, who *service.Caller) (httpfront.Answer, error) {
-		msisdn, err := msisdnOf(r)
+		msisdn, err := msisdnInPath(r)
 		if err != nil {
 			return httpfront.Answer{}, err
 		}

@@ -36,7 +36,7 @@ func (a *API) listTestClients(w http.ResponseWriter, r *http.Request, who *servi
 }
 
 func (a *API) getTestClient(_ http.ResponseWriter, r *http.Request, who *service.Caller) (httpfront.Answer, error) {
-	msisdn, err := msisdnOf(r)
+	msisdn, err := msisdnInPath(r)
 	if err != nil {
 		return httpfront.Answer{}, err
 	}
@@ -47,8 +47,8 @@ func (a *API) getTestClient(_ http.ResponseWriter, r *http.Request, who *service
 	return answered(http.StatusOK, view.TestClientOf(client)), nil
 }
 
-// msisdnOf returns the number in a request's path. The plus sign may be + or %2B. Its error has the type [*wire.Error].
-func msisdnOf(r *http.Request) (string, error) {
+// msisdnInPath returns the number in a request's path. The plus sign may be + or %2B. Its error has the type [*wire.Error].
+func msisdnInPath(r *http.Request) (string, error) {
 	msisdn := chi.URLParam(r, "msisdn")
 	if !payments.ValidMSISDN(msisdn) {
 		const wrong = "must be an E.164 number with its leading +, which may be written as %2B"
@@ -72,7 +72,7 @@ func (a *API) createTestClient(w http.ResponseWriter, r *http.Request, who *serv
 }
 
 func (a *API) patchTestClient(w http.ResponseWriter, r *http.Request, who *service.Caller) (httpfront.Answer, error) {
-	msisdn, err := msisdnOf(r)
+	msisdn, err := msisdnInPath(r)
 	if err != nil {
 		return httpfront.Answer{}, err
 	}
@@ -89,7 +89,7 @@ func (a *API) patchTestClient(w http.ResponseWriter, r *http.Request, who *servi
 
 // deleteTestClient needs no body and ignores one.
 func (a *API) deleteTestClient(_ http.ResponseWriter, r *http.Request, who *service.Caller) (httpfront.Answer, error) {
-	msisdn, err := msisdnOf(r)
+	msisdn, err := msisdnInPath(r)
 	if err != nil {
 		return httpfront.Answer{}, err
 	}
@@ -100,7 +100,7 @@ func (a *API) deleteTestClient(_ http.ResponseWriter, r *http.Request, who *serv
 }
 
 func (a *API) getOneTimeCode(_ http.ResponseWriter, r *http.Request, who *service.Caller) (httpfront.Answer, error) {
-	msisdn, err := msisdnOf(r)
+	msisdn, err := msisdnInPath(r)
 	if err != nil {
 		return httpfront.Answer{}, err
 	}

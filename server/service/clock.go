@@ -19,6 +19,8 @@ const (
 	lookers = 16
 	// lookTimeout bounds one poll.
 	lookTimeout = 10 * time.Second
+	// lookTries bounds the repetitions of a poll while the database is unavailable.
+	lookTries = 10
 )
 
 // Advance is the state of an advance of a clock.
@@ -102,7 +104,7 @@ func (s *Service) awaitAdvance(
 func (s *Service) advanceState(
 	ctx context.Context, tenant int64, begun clocks.Advance,
 ) (state clocks.AdvanceState, err error) {
-	for range maxTries {
+	for range lookTries {
 		bounded, cancel := context.WithTimeout(ctx, lookTimeout)
 		state, err = s.ledger.AdvanceState(bounded, tenant, begun)
 		cancel()

@@ -50,7 +50,7 @@ func (p *program) commands() []*cobra.Command {
 	} {
 		for _, command := range group.commands {
 			command.GroupID = group.id
-			all = append(all, Decimal(command))
+			all = append(all, DecimalFlags(command))
 		}
 	}
 	return all

@@ -15,9 +15,9 @@ var wholeKinds = []string{"int", "int8", "int16", "int32", "int64", "uint", "uin
 
 var decimalNumber = regexp.MustCompile(`^([+-]?)([0-9]+)((?:\.[0-9]+)?)$`)
 
-// Decimal makes the flags of a command and of its subcommands read numbers in decimal only. Package pflag reads 0100 as
+// DecimalFlags makes the flags of a command and of its subcommands read numbers in decimal only. Package pflag reads 0100 as
 // an octal number, and it takes 0x10, 1_000 and NaN.
-func Decimal(cmd *cobra.Command) *cobra.Command {
+func DecimalFlags(cmd *cobra.Command) *cobra.Command {
 	for _, flags := range []*pflag.FlagSet{cmd.Flags(), cmd.PersistentFlags()} {
 		flags.VisitAll(func(flag *pflag.Flag) {
 			if whole := slices.Contains(wholeKinds, flag.Value.Type()); whole || strings.HasPrefix(flag.Value.Type(), "float") {
@@ -26,7 +26,7 @@ func Decimal(cmd *cobra.Command) *cobra.Command {
 		})
 	}
 	for _, sub := range cmd.Commands() {
-		Decimal(sub)
+		DecimalFlags(sub)
 	}
 	return cmd
 }

@@ -186,12 +186,12 @@ func (p *program) printList(out io.Writer, found []listedSandbox, t *target, all
 			row = append(row, s.Namespace)
 		}
 		age := optional(s.CreatedAt, func(at time.Time) string { return duration.HumanDuration(p.now().Sub(at)) })
-		rows = append(rows, append(row, s.Name, s.Ready, s.Status, s.URL, optional(s.Transactions, decimal), age))
+		rows = append(rows, append(row, s.Name, s.Ready, s.Status, s.URL, optional(s.Transactions, countText), age))
 	}
 	table(out, Table{Titles: titles, Rows: rows, Shorten: "URL STATUS", Drop: "AGE TRANSACTIONS"})
 }
 
-func decimal(n int64) string { return strconv.FormatInt(n, 10) }
+func countText(n int64) string { return strconv.FormatInt(n, 10) }
 
 // listInCSV prints a list in CSV. It needs no protection against CSV injection, because no text can begin like a
 // formula.
@@ -202,7 +202,7 @@ func listInCSV(out io.Writer, found []listedSandbox) error {
 		s := &found[i]
 		created := optional(s.CreatedAt, MachineTime)
 		records = append(records, []string{s.Namespace, s.Name, strconv.FormatBool(s.Current), s.Ready, s.Status, s.URL,
-			optional(s.Transactions, decimal), created})
+			optional(s.Transactions, countText), created})
 	}
 	return writer.WriteAll(records)
 }

@@ -256,7 +256,7 @@ func (f *forwarder) send(ctx context.Context, e *wire.EventDetail) error {
 
 // advise explains a failure, unless the last explained one had the same cause. The caller holds the mutex.
 func (f *forwarder) advise(s *sandbox, failure error, say func(format string, args ...any)) {
-	a := advice.OfAttempt(advice.Attempt{Failure: failure.Error(), Host: advice.HostOf(f.url), Local: true})
+	a := advice.OfAttempt(advice.Attempt{Failure: failure.Error(), Host: advice.HostAndPortOf(f.url), Local: true})
 	if f.advised == a.Code {
 		return
 	}

@@ -46,7 +46,7 @@ func WebhookOf(w *ledger.Webhook, callbacks []ledger.FailingCallbacks, declared 
 
 func failingCallbacksOf(c *ledger.FailingCallbacks, pageOf func(event string) string) wire.FailingCallbacks {
 	id := c.Newest.String()
-	why := advice.OfAttempt(advice.Attempt{Failure: c.Failure, Host: advice.HostOf(c.URL), Event: id, Callback: true})
+	why := advice.OfAttempt(advice.Attempt{Failure: c.Failure, Host: advice.HostAndPortOf(c.URL), Event: id, Callback: true})
 	return wire.FailingCallbacks{
 		Operator: string(c.Operator), Unacknowledged: c.Count, EventID: id, Advice: *offline.AdviceOf(why, pageOf(id)),
 	}

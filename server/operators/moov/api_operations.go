@@ -86,17 +86,17 @@ func payOut(name string) func(context.Context, operatorapi.Sandbox, operatorapi.
 		before := balance
 		if p.Status == payments.Success {
 			before += p.Amount
-			text = fmt.Sprintf("Vous avez transfere %d FCFA. Votre nouveau solde %s FCFA", p.Amount, decimal(balance)) // ThirdParty: the second sentence
+			text = fmt.Sprintf("Vous avez transfere %d FCFA. Votre nouveau solde %s FCFA", p.Amount, amountText(balance)) // ThirdParty: the second sentence
 		}
 		return values{
 			"message": text, "referenceid": referenceOf(p.Transaction), "status": code, "transid": p.Reference, "transactionid": p.Reference,
-			"senderkeycost": decimal(0), "senderbonus": decimal(0), "senderbalancebefore": decimal(before), "senderbalanceafter": decimal(balance),
+			"senderkeycost": amountText(0), "senderbonus": amountText(0), "senderbalancebefore": amountText(before), "senderbalanceafter": amountText(balance),
 		}, true, nil
 	}
 }
 
-// decimal returns an amount as Moov writes it (ThirdParty).
-func decimal(amount int64) string { return fmt.Sprintf("%d.00", amount) }
+// amountText returns an amount as Moov writes it (ThirdParty).
+func amountText(amount int64) string { return fmt.Sprintf("%d.00", amount) }
 
 // tellBalance answers with the float of the environment. It ignores the merchant's number, because a merchant has one
 // float.
@@ -108,7 +108,7 @@ func tellBalance(ctx context.Context, s operatorapi.Sandbox, e operatorapi.Envir
 		return nil, false, err
 	}
 	balance, err := s.Balance(ctx, e.Currency)
-	return values{"balance": decimal(balance), "message": success, "status": completed}, false, err
+	return values{"balance": amountText(balance), "message": success, "status": completed}, false, err
 }
 
 // tellAccount answers with the test client that has a number. If no test client has it, the name is constant.

@@ -117,7 +117,7 @@ func newOrder(
 
 // addParty sets the payer or payee of an order.
 func addParty(o *operatorapi.Order, p *Party, t target) error {
-	msisdn, err := msisdnOf(p)
+	msisdn, err := msisdnOfParty(p)
 	if err != nil {
 		return err
 	}

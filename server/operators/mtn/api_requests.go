@@ -74,9 +74,9 @@ func amountOf(raw json.RawMessage) (int64, error) {
 
 var digits = regexp.MustCompile(`^\+?([1-9][0-9]{6,14})$`)
 
-// msisdnOf returns the number of a party in E.164. It refuses e-mail addresses and party codes, because in Cauri only
+// msisdnOfParty returns the number of a party in E.164. It refuses e-mail addresses and party codes, because in Cauri only
 // numbers have accounts.
-func msisdnOf(p *Party) (string, error) {
+func msisdnOfParty(p *Party) (string, error) {
 	if p == nil || !strings.EqualFold(p.PartyIDType, "MSISDN") {
 		return "", operatorapi.Refuse(operatorapi.Invalid)
 	}

@@ -27,15 +27,15 @@ func addUser(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request)
 	if err := json.Unmarshal(r.Body, &body); err != nil || body.ProviderCallbackHost == "" {
 		return operatorapi.Answer{}, r.Unreadable(operatorapi.Invalid)
 	}
-	host := hostOf(body.ProviderCallbackHost)
+	host := callbackHostOf(body.ProviderCallbackHost)
 	if host == "" || len(host) > 253 {
 		return operatorapi.Answer{}, operatorapi.Refuse(operatorapi.Invalid)
 	}
 	return operatorapi.Answer{Status: http.StatusCreated}, s.AddUser(ctx, operatorapi.User{ID: id, CallbackHost: host})
 }
 
-// hostOf returns the host of a URL, or of a host with or without a port. It returns "" for an invalid host.
-func hostOf(text string) string {
+// callbackHostOf returns the host of a URL, or of a host with or without a port. It returns "" for an invalid host.
+func callbackHostOf(text string) string {
 	if !strings.Contains(text, "://") {
 		text = "http://" + text
 	}
@@ -48,7 +48,7 @@ func hostOf(text string) string {
 
 // mayCall reports whether the callbacks of a user may go to a URL.
 func mayCall(u operatorapi.User, callback string) bool {
-	return u.CallbackHost == "" || strings.EqualFold(u.CallbackHost, hostOf(callback))
+	return u.CallbackHost == "" || strings.EqualFold(u.CallbackHost, callbackHostOf(callback))
 }
 
 func newUserKey(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request) (operatorapi.Answer, error) {

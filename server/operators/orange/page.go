@@ -121,7 +121,7 @@ func servePage(ctx context.Context, s operatorapi.Sandbox, v *operatorapi.Visit)
 // confirm records the collection of an order if the number and the code are right.
 func confirm(ctx context.Context, s operatorapi.Sandbox, v *operatorapi.Visit, o *order) (operatorapi.Answer, error) {
 	shown := newView(v, o)
-	msisdn, isNumber := msisdnOf(v.Form.Get("msisdn"), o.Country) // no page shows it again: the next payer may use the same browser
+	msisdn, isNumber := typedMSISDN(v.Form.Get("msisdn"), o.Country) // no page shows it again: the next payer may use the same browser
 	shown.Wrong = ""
 	code := strings.Join(strings.Fields(v.Form.Get("otp")), "")
 	switch {
@@ -197,9 +197,9 @@ var (
 // longestNational is the length of the longest number without its country code.
 const longestNational = 10
 
-// msisdnOf returns a typed number in E.164; ok is false if it is none. The typed number has a country code after + or
+// typedMSISDN returns a typed number in E.164; ok is false if it is none. The typed number has a country code after + or
 // 00. Without these, it has one if it begins with the country's code and is longer than a national number.
-func msisdnOf(typed string, country payments.Country) (msisdn string, ok bool) {
+func typedMSISDN(typed string, country payments.Country) (msisdn string, ok bool) {
 	parts := numberForm.FindStringSubmatch(notInNumber.Replace(strings.TrimSpace(typed)))
 	if parts == nil {
 		return "", false
