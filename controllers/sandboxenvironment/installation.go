@@ -39,7 +39,7 @@ func (r *Reconciler) leave(ctx context.Context, sandbox *v1alpha1.SandboxEnviron
 		ObservedGeneration: sandbox.Generation, LastTransitionTime: metav1.NewTime(r.Clock.Now()),
 	}
 	before := sandbox.DeepCopy()
-	if meta.FindStatusCondition(before.Status.Conditions, conflict.Type) != nil || !sandbox.DeletionTimestamp.IsZero() {
+	if meta.FindStatusCondition(before.Status.Conditions, conflict.Type) != nil {
 		return r.Pace.Next(nil)
 	}
 	meta.SetStatusCondition(&sandbox.Status.Conditions, conflict)
