@@ -168,6 +168,22 @@ func TestArgoCDSaysWhatTheSandboxLacks(t *testing.T) {
 	if err != nil || health != (argocd.Health{Status: "Healthy", Message: want}) {
 		t.Errorf("%+v (%v), want %s", health, err, want)
 	}
+
+	const conflict = "The installation one serves this sandbox."
+	meta.SetStatusCondition(&sandbox.Status.Conditions, metav1.Condition{
+		Type: v1alpha1.ConditionInstallationConflict, Status: metav1.ConditionTrue,
+		Reason: v1alpha1.ReasonOwnedByAnotherInstallation, Message: conflict,
+	})
+	health, err = readCustomizations(t).Health(toUnstructured(t, sandbox))
+	if err != nil || health != (argocd.Health{Status: "Healthy", Message: want + " InstallationConflict: " + conflict}) {
+		t.Errorf("another installation: %+v (%v)", health, err)
+	}
+	sandbox.Generation++
+	health, err = readCustomizations(t).Health(toUnstructured(t, sandbox))
+	want = "The controller has not looked at the present spec yet. " + conflict
+	if err != nil || health != (argocd.Health{Status: "Progressing", Message: want}) {
+		t.Errorf("another installation, which is gone: %+v (%v)", health, err)
+	}
 }
 
 func readCustomizations(t *testing.T) argocd.Customizations {

@@ -120,7 +120,8 @@ func checkConditions(resource *v1alpha1.SandboxEnvironment, c *checks) {
 	}
 	for _, condition := range resource.Status.Conditions {
 		bad := metav1.ConditionFalse
-		if condition.Type == v1alpha1.ConditionProcessingFailing || condition.Type == v1alpha1.ConditionStalled {
+		switch condition.Type {
+		case v1alpha1.ConditionProcessingFailing, v1alpha1.ConditionStalled, v1alpha1.ConditionInstallationConflict:
 			bad = metav1.ConditionTrue
 		}
 		switch {

@@ -59,6 +59,8 @@ func TestCheckLooksAtEachCondition(t *testing.T) {
 	c.run("check", "checkout").want(t, ExitSuccess, "skipped   WebhookReady", "DeliveryFailing")
 	is(`"type":"WebhookReady"`, `"type":"LedgerBalanced"`)
 	c.run("check", "checkout").want(t, ExitNegative, "FAILED   LedgerBalanced", "the sandbox is ready")
+	is(`"type":"LedgerBalanced","status":"False"`, `"type":"InstallationConflict","status":"True"`)
+	c.run("check", "checkout").want(t, ExitNegative, "FAILED   InstallationConflict", "the sandbox is ready")
 	is(`"generation":1`, `"generation":2`)
 	c.run("check", "checkout").want(t, ExitNegative, "has not looked at the last change of its spec")
 	c.run("status", "checkout").want(t, ExitSuccess, "has not looked at the last change of the spec yet")
