@@ -71,7 +71,8 @@ func variableOf(command, flag string) string {
 
 // databaseURL declares the flag --database-url.
 func databaseURL(cmd *cobra.Command, url *string) {
-	cmd.Flags().StringVar(url, "database-url", "", "URL of the Postgres database, postgres://user:password@host:5432/name (DATABASE_URL)")
+	cmd.Flags().StringVar(url, "database-url", "", "URL of the Postgres database, postgres://user:password@host:5432/name, "+
+		"or file:PATH with a file that has it and is read again for each connection (DATABASE_URL)")
 }
 
 func requireDatabaseURL(url string) error {

@@ -55,7 +55,7 @@ type Options struct {
 	ReplicaURL string
 }
 
-// Open returns a pool for the database at a URL. It does not connect before the first use, so that a process can start
+// Open returns a pool for the database at a URL. A URL file:PATH is read from the file, again for each connection. Open does not connect before the first use, so that a process can start
 // while its database is unavailable. It returns an error only for a URL that cannot be parsed.
 func Open(url string, options Options) (*DB, error) {
 	reached := &addresses{}
@@ -86,8 +86,15 @@ const connectTimeout = 5 * time.Second
 
 // openPool makes a pool without connecting.
 func openPool(url string, options Options, reached *addresses) (*pgxpool.Pool, error) {
-	config, err := pgxpool.ParseConfig(url)
-	if err = Readable(url, err); err != nil {
+	text, err := textOf(url)
+	if err != nil {
+		return nil, err
+	}
+	config, err := pgxpool.ParseConfig(text)
+	if err = Readable(text, err); err != nil {
+		return nil, err
+	}
+	if err := takePassword(config.ConnConfig); err != nil {
 		return nil, err
 	}
 	config.MaxConns = int32(options.MaxConns)
@@ -99,7 +106,13 @@ func openPool(url string, options Options, reached *addresses) (*pgxpool.Pool, e
 	config.ConnConfig.Tracer = options.Tracer
 	config.ConnConfig.DialFunc = reached.dialed(dialer().DialContext)
 	config.PingTimeout = connectTimeout // an idle connection that does not answer in this time is replaced
-	config.BeforeConnect = newPooler(url).adapt
+	refresh, pooler := reread(url), newPooler(text)
+	config.BeforeConnect = func(ctx context.Context, c *pgx.ConnConfig) error {
+		if err := refresh(c); err != nil {
+			return err
+		}
+		return pooler.adapt(ctx, c)
+	}
 	config.AfterConnect = reached.asked
 	return pgxpool.NewWithConfig(context.Background(), config)
 }

@@ -104,7 +104,7 @@ func ClassifyWrite(err error, doing string) error {
 func recordedNothing(err error) bool {
 	var answer *pgconn.PgError
 	switch {
-	case errors.Is(err, ErrOverloaded), errors.As(err, new(*pgconn.ConnectError)), errors.As(err, new(notSent)):
+	case errors.Is(err, ErrOverloaded), errors.As(err, new(*pgconn.ConnectError)), errors.As(err, new(unreadable)), errors.As(err, new(notSent)):
 		return true
 	case errors.As(err, &answer):
 		return answer.SeverityUnlocalized == "ERROR"
@@ -129,7 +129,7 @@ func waitedFor(ctx context.Context, what string) error {
 // unavailable reports whether an error is temporary, so that a retry may succeed.
 func unavailable(err error) bool {
 	// Whatever Postgres answers an attempt to connect, and whatever ends a connection: another attempt may succeed.
-	if errors.As(err, new(*pgconn.ConnectError)) {
+	if errors.As(err, new(*pgconn.ConnectError)) || errors.As(err, new(unreadable)) {
 		return true
 	}
 	var answer *pgconn.PgError

@@ -83,8 +83,8 @@ func deadlocked(err error) bool {
 
 // ownerConfig returns the configuration of the owner's connections.
 func ownerConfig(url string) (*pgx.ConnConfig, error) {
-	config, err := pgx.ParseConfig(url)
-	if err = Readable(url, err); err != nil {
+	config, err := connConfig(url)
+	if err != nil {
 		return nil, fmt.Errorf("reading the database URL: %w", err)
 	}
 	config.ConnectTimeout, config.DialFunc = connectTimeout, dialer().DialContext

@@ -2,8 +2,72 @@ package postgres
 
 import (
 	"errors"
+	"fmt"
+	"os"
 	"strings"
+
+	"github.com/jackc/pgx/v5"
 )
+
+// inFile begins the name of a file with a database URL, in place of the URL.
+const inFile = "file:"
+
+// textOf returns a database URL. It reads the file that is named in its place.
+func textOf(url string) (string, error) {
+	path, named := strings.CutPrefix(url, inFile)
+	if !named {
+		return url, nil
+	}
+	text, err := os.ReadFile(path)
+	return strings.TrimSpace(string(text)), err
+}
+
+// passwordFile is the parameter of a database URL with the name of a file that has the password.
+const passwordFile = "password_file"
+
+// takePassword reads the file of passwordFile, if the URL has one. Postgres does not know the parameter.
+func takePassword(config *pgx.ConnConfig) error {
+	path := config.RuntimeParams[passwordFile]
+	if path == "" {
+		return nil
+	}
+	delete(config.RuntimeParams, passwordFile)
+	password, err := os.ReadFile(path)
+	config.Password = strings.TrimRight(string(password), "\r\n")
+	return err
+}
+
+// connConfig returns the configuration of a connection. It reads all files that the URL names.
+func connConfig(url string) (*pgx.ConnConfig, error) {
+	text, err := textOf(url)
+	if err != nil {
+		return nil, err
+	}
+	config, err := pgx.ParseConfig(text)
+	if err = Readable(text, err); err != nil {
+		return nil, err
+	}
+	return config, takePassword(config)
+}
+
+// unreadable is the error of a connection whose URL, password or certificate cannot be read.
+type unreadable struct{ error }
+
+func (e unreadable) Unwrap() error { return e.error }
+
+// reread returns a function that gives a new connection what its URL says now, so that passwords, users and certificates
+// can change while the process runs.
+func reread(url string) func(*pgx.ConnConfig) error {
+	return func(c *pgx.ConnConfig) error {
+		now, err := connConfig(url)
+		if err != nil {
+			return unreadable{fmt.Errorf("reading the database URL: %w", err)}
+		}
+		c.Host, c.Port, c.Database, c.User, c.Password = now.Host, now.Port, now.Database, now.User, now.Password
+		c.TLSConfig, c.Fallbacks = now.TLSConfig, now.Fallbacks
+		return nil
+	}
+}
 
 // errUnclear is returned for a database URL that pgx would read otherwise than it was meant, so that a part of the password
 // would become a host, a port or a name, and appear in errors.

@@ -150,13 +150,29 @@ func TestNoSecretIsWrittenOut(t *testing.T) {
 					}
 				}
 				for _, variable := range container.Env {
-					if password.MatchString(variable.Value) && variable.Value != "/etc/cauri/password/owner-password" {
+					value := strings.ReplaceAll(variable.Value, "&password_file=/etc/cauri/database/login", "") // which has it
+					if password.MatchString(value) && variable.Value != "/etc/cauri/password/owner-password" {
 						t.Errorf("%s: the variable %s=%s", pod.of, variable.Name, variable.Value)
 					}
 				}
 			}
 		}
 	})
+}
+
+// secretItem returns the key of a Secret that a volume has as a file.
+func (p podTemplate) secretItem(volume, file string) string {
+	for _, v := range p.Volumes {
+		if v.Name != volume || v.Secret == nil {
+			continue
+		}
+		for _, item := range v.Secret.Items {
+			if item.Path == file {
+				return item.Key
+			}
+		}
+	}
+	return ""
 }
 
 // Each process logs in as its own user, where the chart makes the users or the Secret tells them.
@@ -172,6 +188,10 @@ func TestProcessesLogInAsThemselves(t *testing.T) {
 						continue
 					}
 					user := map[bool]string{true: "cauri", false: "cauri_" + pod.component() + "_user"}[pod.component() == "migrate"]
+					if variable.Value == "file:/etc/cauri/database/login" {
+						login += pod.secretItem("database", "login")
+						continue
+					}
 					if variable.Value != "" && !strings.HasPrefix(variable.Value, "postgres://"+user+"@") {
 						t.Errorf("%s: %s logs in to %s", values, pod.of, variable.Value)
 					}

@@ -20,33 +20,80 @@ postgres://{{ index . 1 }}@{{ include "cauri.fullname" $root }}-postgres-{{ inde
 {{- end -}}
 {{- end }}
 
-{{/* The environment with which a process logs in: (list $ "api"), or "owner" for migrations. The password is a variable of its own
-     that Postgres' clients know, so that it is in no URL. */}}
-{{- define "cauri.databaseEnv" -}}
-{{- $root := index . 0 -}}
-{{- $process := index . 1 -}}
-{{- $database := $root.Values.database -}}
-{{- if eq $database.mode "existingSecret" }}
+{{/* The key of the Secret with which a process logs in: (list $ "api"), or "owner" for migrations. */}}
+{{- define "cauri.databaseKey" -}}
+{{- $keys := (index . 0).Values.database.existingSecret.keys -}}
+{{- ternary (printf "%s-password" (index . 1)) (index $keys (index . 1) | default $keys.owner) (eq (include "cauri.ownsDatabase" (index . 0)) "true") -}}
+{{- end }}
+
+{{/* The Secret in which it is. */}}
+{{- define "cauri.databaseKeySecret" -}}
+{{- if include "cauri.ownsDatabase" . -}}
+{{ include "cauri.databaseSecret" . }}
+{{- else -}}
+{{ required "database.mode is existingSecret: set database.existingSecret.name to the Secret that holds the database's URL" .Values.database.existingSecret.name }}
+{{- end -}}
+{{- end }}
+
+{{/* The environment with which migrations log in. The password is a variable of its own that Postgres' clients know, so that it is in
+     no URL. */}}
+{{- define "cauri.ownerEnv" -}}
+{{- if eq .Values.database.mode "existingSecret" }}
 - name: DATABASE_URL
   valueFrom:
     secretKeyRef:
-      name: {{ required "database.mode is existingSecret: set database.existingSecret.name to the Secret that holds the database's URL" $database.existingSecret.name }}
-      key: {{ index $database.existingSecret.keys $process | default $database.existingSecret.keys.owner }}
-{{- else if and (eq $database.mode "cloudnativepg") (eq $process "owner") }}
+      name: {{ include "cauri.databaseKeySecret" . }}
+      key: {{ include "cauri.databaseKey" (list . "owner") }}
+{{- else if eq .Values.database.mode "cloudnativepg" }}
 - name: DATABASE_URL
   valueFrom:
     secretKeyRef: # made by the operator
-      name: {{ include "cauri.fullname" $root }}-postgres-app
+      name: {{ include "cauri.fullname" . }}-postgres-app
       key: uri
 {{- else }}
 - name: DATABASE_URL
-  value: {{ include "cauri.databaseURL" (list $root (ternary "cauri" (printf "cauri_%s_user" $process) (eq $process "owner")) "rw") }}
+  value: {{ include "cauri.databaseURL" (list . "cauri" "rw") }}
 - name: PGPASSWORD
   valueFrom:
     secretKeyRef:
-      name: {{ include "cauri.databaseSecret" $root }}
-      key: {{ $process }}-password
+      name: {{ include "cauri.databaseSecret" . }}
+      key: owner-password
 {{- end }}
+{{- end }}
+
+{{/* The environment with which a process logs in: (list $ "api"). The process reads the files of cauri.databaseVolume again for each
+     connection, so that a password changes without a restart. */}}
+{{- define "cauri.databaseEnv" -}}
+{{- $root := index . 0 -}}
+- name: DATABASE_URL
+  value: {{ if include "cauri.ownsDatabase" $root -}}
+    {{ include "cauri.databaseURL" (list $root (printf "cauri_%s_user" (index . 1)) "rw") }}&password_file=/etc/cauri/database/login
+  {{- else -}}
+    file:/etc/cauri/database/login
+  {{- end }}
+{{- end }}
+
+{{/* The files of cauri.databaseEnv and cauri.replicaEnv: (list $ "api"). */}}
+{{- define "cauri.databaseVolume" -}}
+{{- $root := index . 0 -}}
+{{- $read := and (eq $root.Values.database.mode "existingSecret") (eq (index . 1) "api") $root.Values.database.existingSecret.keys.read -}}
+- name: database
+  secret:
+    secretName: {{ include "cauri.databaseKeySecret" $root }}
+    defaultMode: 0440
+    items:
+    - key: {{ include "cauri.databaseKey" . }}
+      path: login
+    {{- with $read }}
+    - key: {{ . }}
+      path: read
+    {{- end }}
+{{- end }}
+
+{{- define "cauri.databaseMount" -}}
+- name: database
+  mountPath: /etc/cauri/database
+  readOnly: true
 {{- end }}
 
 {{/* Where the api reads lists, if not from the database itself. */}}
@@ -54,12 +101,9 @@ postgres://{{ index . 1 }}@{{ include "cauri.fullname" $root }}-postgres-{{ inde
 {{- $database := .Values.database -}}
 {{- if and (eq $database.mode "existingSecret") $database.existingSecret.keys.read }}
 - name: DATABASE_READ_URL
-  valueFrom:
-    secretKeyRef:
-      name: {{ $database.existingSecret.name }}
-      key: {{ $database.existingSecret.keys.read }}
+  value: file:/etc/cauri/database/read
 {{- else if and (eq $database.mode "cloudnativepg") $database.cloudnativepg.readFromReplicas }}
 - name: DATABASE_READ_URL
-  value: {{ include "cauri.databaseURL" (list . "cauri_api_user" "ro") }}
+  value: {{ include "cauri.databaseURL" (list . "cauri_api_user" "ro") }}&password_file=/etc/cauri/database/login
 {{- end }}
 {{- end }}
