@@ -18,6 +18,7 @@ const (
 	Slow             Code = "receiver.slow"        // it was reached, and did not answer in time
 	Unreachable      Code = "receiver.unreachable" // no connection was made in time
 	HostUnknown      Code = "receiver.host_unknown"
+	DNSFails         Code = "receiver.dns_fails" // the DNS server did not answer, or could not
 	Certificate      Code = "receiver.certificate"
 	NoHandshake      Code = "receiver.no_handshake" // it was reached, and TLS was not ready in time
 	AddressForbidden Code = "receiver.address_forbidden"
@@ -33,6 +34,9 @@ const (
 	Refuses          Code = "receiver.refuses"
 	NotDelivered     Code = "receiver.not_delivered" // of an unknown cause
 )
+
+// noSuchHost is in the error of package net for a name that has no address.
+const noSuchHost = "no such host"
 
 // Attempt is a failed attempt to deliver an event on which no fault acted.
 type Attempt struct {
@@ -100,6 +104,11 @@ func unanswered(kind string, attempt Attempt) Advice {
 		a.say(Unreachable, "Receiver is not reached", english.Say("%s accepts no connection within %s s", host, within),
 			"A firewall or a network policy drops what is sent, or no machine has this address.")
 	case "dns":
+		if !strings.Contains(attempt.Failure, noSuchHost) {
+			a.say(DNSFails, "DNS does not answer", english.Say("The DNS server gives no answer for %s", host),
+				"The name may be right. Look at the DNS of the cluster or of the machine, for example at the log of CoreDNS.")
+			break
+		}
 		a.say(HostUnknown, "Host is not found", english.Say("No address is known for %s", host),
 			"Correct the host in its URL. In a cluster it is the name of the Service and of its namespace: shop.team.svc.")
 	case "tls":
