@@ -20,6 +20,7 @@ import (
 
 	"github.com/cauri-dev/cauri/cmd/cauri/kube"
 	"github.com/cauri-dev/cauri/cmd/cauri/sandboxapi"
+	"github.com/cauri-dev/cauri/server/english"
 	"github.com/cauri-dev/cauri/server/webhooks"
 )
 
@@ -149,8 +150,8 @@ func differs(stored, body string) string {
 		}
 		return strconv.Quote(text[at:min(len(text), at+20)])
 	}
-	said := fmt.Sprintf("byte %d and those behind it. Stored is %s, and the body has %s (%d and %d bytes).", at+1, part(stored), part(body),
-		len(stored), len(body))
+	said := fmt.Sprintf("byte %d and those behind it. Stored is %s, and the body has %s (%d and %s).", at+1, part(stored), part(body),
+		len(stored), english.Plural(len(body), "byte", "bytes"))
 	var sent, got any
 	if json.Unmarshal([]byte(stored), &sent) == nil && json.Unmarshal([]byte(body), &got) == nil && reflect.DeepEqual(sent, got) {
 		said += rewritten

@@ -711,6 +711,7 @@ var frenchTexts = map[string]string{
 	"There are none yet: an attempt is signed when it is sent.": "Il n'y en a pas encore : une tentative est signée à son envoi.",
 	"Headers of the last attempt":                               "En-têtes de la dernière tentative",
 	"Body":                                                      "Corps",
+	"1 byte":                                                    "%s octet",
 	"%s bytes":                                                  "%s octets",
 	"Copy the bytes":                                            "Copier les octets",
 	"Form of the body":                                          "Forme du corps",
