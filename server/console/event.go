@@ -26,19 +26,19 @@ import (
 // eventPage is an event with its payment, its webhook and, after a form was sent, a comparison.
 type eventPage struct {
 	*service.Event
-	payment  *paymentDetail // nil: it belongs to none
+	payment  *paymentDetail // nil: the event belongs to no payment
 	webhook  *ledger.Webhook
 	captured *service.Captured   // nil: no form was sent
-	compared *service.Comparison // the same
+	compared *service.Comparison // nil: nothing was compared
 	form     map[string]string   // fields of the form, as they were sent
-	wrong    string              // why the form cannot be read; empty: it can
+	wrong    string              // what is wrong with the form; empty: nothing
 }
 
 func (c *Console) event(v *visit) (page, error) {
 	return c.showEvent(v, func(*eventPage) error { return nil })
 }
 
-// compareBytes shows the event, and compares it with what a receiver captured. No log has the fields of the form.
+// compareBytes shows the event, and compares it with what a receiver captured. No log keeps the fields of the form.
 func (c *Console) compareBytes(v *visit) (page, error) {
 	return c.showEvent(v, func(e *eventPage) (err error) {
 		if e.readForm(v); e.wrong == "" {
@@ -48,7 +48,8 @@ func (c *Console) compareBytes(v *visit) (page, error) {
 	})
 }
 
-// showEvent returns the page of an event. The function complete adds to the event before.
+// showEvent returns the page of an event. Before, the function complete fills in what the page needs in addition to the
+// event.
 func (c *Console) showEvent(v *visit, complete func(*eventPage) error) (page, error) {
 	e, err := c.readEvent(v)
 	if err == nil {
@@ -61,7 +62,7 @@ func (c *Console) showEvent(v *visit, complete func(*eventPage) error) (page, er
 		return page{}, err
 	}
 	p := page{title: e.Name() + " " + e.EventID().String(), body: eventShown(v, e), live: []string{"lead", "why", "attempts", "facts"}}
-	if e.Signature == nil { // a person who reads the signature keeps the same one
+	if e.Signature == nil { // the page has no signature that a person may be reading
 		p.live = append(p.live, "secret", "headers")
 	}
 	if e.wrong != "" {
@@ -99,8 +100,8 @@ func (c *Console) readEvent(v *visit) (*eventPage, error) {
 // compareFields are the fields of the form for what a receiver has captured.
 var compareFields = []string{"body", "computed", "fingerprint", "timestamp"}
 
-// readForm reads the form. A body in base64 is exact. In a text, it removes the blanks at both ends, because they come
-// from copying.
+// readForm reads the form. It takes a body in base64 as it is. A body that is plain text loses the blanks at its ends,
+// because they come from copying.
 func (e *eventPage) readForm(v *visit) {
 	for _, name := range compareFields {
 		e.form[name] = v.form(name)
@@ -138,7 +139,7 @@ func isFingerprint(text string) bool {
 // verdict is the result of a comparison for one thing.
 type verdict struct{ class, icon, what, text string }
 
-// verdicts returns which of the body, the secret and the timestamp are wrong.
+// verdicts returns a verdict for the body, one for the secret and one for the timestamp.
 func (e *eventPage) verdicts(v *visit) []verdict {
 	c := e.compared
 	caused := func(codes ...string) bool {
@@ -179,7 +180,8 @@ const (
 	excerptAfter  = 44
 )
 
-// excerptAt returns the part of a text around a byte. A blank at that byte is shown as a dot.
+// excerptAt returns the part of a text around the byte at an offset. It shows a blank at this offset as a dot, and the
+// end of the text as ∎.
 func excerptAt(text []byte, at int) (x excerpt) {
 	at = min(at, len(text))
 	for at > 0 && at < len(text) && !utf8.RuneStart(text[at]) {
@@ -256,7 +258,8 @@ func (e *eventPage) lead(v *visit) string {
 	return text
 }
 
-// order returns the order of the payment. For a callback without a payment, it returns the kind.
+// order returns the order reference of the payment. For a callback without a payment, it returns the kind of the
+// callback.
 func (e *eventPage) order() string {
 	if e.payment == nil {
 		return e.Kind
@@ -320,8 +323,8 @@ func (e *eventPage) mayResend(v *visit) bool {
 	return v.may(full) && !v.who.Sandbox.Suspended && (e.Callback != nil || e.webhook.URL != "")
 }
 
-// fingerprints returns the fingerprints of the secrets that signed the last attempt. Without an attempt, it returns
-// that of the present secret.
+// fingerprints returns the fingerprints of the secrets that signed the last attempt. Without an attempt, it returns the
+// fingerprint of the present secret; nil if there is no secret.
 func (e *eventPage) fingerprints() []string {
 	if e.Signature == nil {
 		if e.webhook.Secret == nil {
@@ -336,7 +339,8 @@ func (e *eventPage) fingerprints() []string {
 	return all
 }
 
-// rotation returns since when the secret signs, and until when former secrets do, as a text.
+// rotation returns a text with the time since which the secret signs, and the times until which former secrets sign; ""
+// if there is no secret, or if the time is not known.
 func (e *eventPage) rotation(v *visit) string {
 	s := e.webhook.Secret
 	if s == nil || s.Since == nil {
@@ -352,7 +356,7 @@ func (e *eventPage) rotation(v *visit) string {
 	return text
 }
 
-// digestOf returns the first digits of the SHA-256 of a text.
+// digestOf returns the first 16 hexadecimal digits of the SHA-256 of a text.
 func digestOf(text []byte) string {
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:8])
@@ -361,7 +365,7 @@ func digestOf(text []byte) string {
 // fingerprintCommand prints the fingerprint of a receiver's secret.
 const fingerprintCommand = "printf %s \"$CAURI_WEBHOOK_SECRET\" |\n  sha256sum | cut -c1-8"
 
-// headers returns the headers of the last attempt.
+// headers returns the headers of the last attempt; nil if there was none.
 func (e *eventPage) headers(v *visit) []webhooks.HeaderField {
 	if e.Signature == nil {
 		return nil
@@ -378,8 +382,8 @@ func (e *eventPage) headersText(v *visit) string {
 	return strings.Join(lines, "\n")
 }
 
-// following returns the times of the retries after the next attempt, if every attempt fails at once. The real times
-// differ by up to a tenth of each delay.
+// following returns the times of the retries after the next attempt; nil if no attempt is planned, or for a callback.
+// It assumes that every attempt fails at once. The real times differ by up to a tenth of each delay.
 func (e *eventPage) following() (all []time.Time) {
 	if e.NextAttemptAt == nil || e.Callback != nil {
 		return nil

@@ -191,7 +191,7 @@ func document(v *visit, title string) templ.Component {
 	})
 }
 
-// layout is the frame around a page of who is signed in.
+// layout is the frame around a page for a person who is signed in.
 func layout(v *visit, p page) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -557,7 +557,7 @@ func layout(v *visit, p page) templ.Component {
 	})
 }
 
-// following says whether the page follows the sandbox.
+// following shows that the page follows the changes of the sandbox. It is empty for a page without live elements.
 func following(v *visit, p page) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -783,7 +783,7 @@ func following(v *visit, p page) templ.Component {
 	})
 }
 
-// suspended says that the sandbox is suspended, if it is.
+// suspended is the note that the sandbox is suspended. It is empty if the sandbox is not suspended.
 func suspended(v *visit) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -962,7 +962,7 @@ func now(v *visit) templ.Component {
 	})
 }
 
-// ticking is the sandbox's time, which runs in the browser if the clock does.
+// ticking is the sandbox's time. It runs in the browser, unless the sandbox's clock stands.
 func ticking(v *visit) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

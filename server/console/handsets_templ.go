@@ -566,7 +566,7 @@ func phone(v *visit, h *handset) templ.Component {
 	})
 }
 
-// device is the phone itself. Its keys write into the field of the PIN, which works without them.
+// device is the phone itself. Its keys write into the field of the PIN. The field also works without them.
 func device(v *visit, h *handset) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -1069,7 +1069,7 @@ func heading(h *handset) templ.Component {
 	})
 }
 
-// ringing asks for the PIN of a payment. Who may not answer sees the question alone.
+// ringing asks for the PIN of a payment. A session that may not answer sees only the question.
 func ringing(v *visit, h *handset) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -2043,7 +2043,7 @@ func oneTimeCode(v *visit, h *handset) templ.Component {
 	})
 }
 
-// answering says who answers, with a switch that lets a person do so.
+// answering says who answers the phone. It has a switch with which a person answers instead of the phone.
 func answering(v *visit, h *handset) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -128,7 +128,7 @@ func iconWith(v *visit, name, class string) templ.Component {
 	})
 }
 
-// shell is the mark.
+// shell is Cauri's logo, a shell.
 func shell(v *visit) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -351,7 +351,7 @@ func operator(o payments.Operator, country payments.Country) templ.Component {
 	})
 }
 
-// ofOperator is the name of an operator, whose callback a row is about.
+// ofOperator is the name of an operator, in a row about a callback of this operator.
 func ofOperator(o payments.Operator) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -698,7 +698,7 @@ func wrongField(v *visit, id, text, language string) templ.Component {
 	})
 }
 
-// formToken is the field without which no form of a session is accepted.
+// formToken is the hidden field with the token of the session. The console refuses a form without it.
 func formToken(v *visit) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -108,7 +108,8 @@ func (c *Console) movesOf(v *visit, t *payments.Transaction) (all []move, err er
 	return all, err
 }
 
-// refundsOf returns the refunds of a collection. It finds them by their order, which is the collection's.
+// refundsOf returns the refunds of a collection. It finds them by the order reference, which a refund has from its
+// collection.
 func (c *Console) refundsOf(v *visit, t *payments.Transaction) ([]paymentRow, error) {
 	if t.Type != payments.Collection || t.Status != payments.Success {
 		return nil, nil

@@ -930,7 +930,7 @@ func storyStep(v *visit, d *paymentDetail, s *step) templ.Component {
 	})
 }
 
-// linkTo is a link to the page of one thing, if there is such a page.
+// linkTo is a link to the page with this id. It is the text alone if the session may not open such a page.
 func linkTo(v *visit, section, id, text string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -1467,7 +1467,7 @@ func paymentMoney(v *visit, d *paymentDetail) templ.Component {
 	})
 }
 
-// collected is the sum from what the customer pays to what the merchant gets.
+// collected is a table: how the amount that the customer pays becomes the amount that the merchant receives.
 func collected(v *visit, d *paymentDetail) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -2349,7 +2349,7 @@ func paymentCode(v *visit, d *paymentDetail) templ.Component {
 	})
 }
 
-// codeTabs is a request in several languages. Without JavaScript, a reader copies a text by hand.
+// codeTabs is a request in several programming languages. Without JavaScript, a reader selects and copies the text.
 func codeTabs(v *visit, title string, request *requestCode) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

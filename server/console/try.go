@@ -35,9 +35,9 @@ const (
 	firstAmount = "15000"
 )
 
-// tryForm is the form of a request that records a transaction. Its fields have the names of the API, except for four.
-// payer is a number from the list, number is any other number. market is the operator and the country. payment is the
-// payment to refund.
+// tryForm is the form of a request that records a transaction. Its fields have the names of the API, except for these
+// four: payer is a number from the list, number is any other number, market is the operator and the country, payment is
+// the payment to refund.
 type tryForm struct {
 	kind       payments.Type
 	set        url.Values          // values of the fields
@@ -230,7 +230,8 @@ func (f *tryForm) fillLike(t *payments.Transaction) {
 	f.set.Del("reference") // the new request needs another one
 }
 
-// fillFor fills the form in, so that the fault acts on the request as far as possible.
+// fillFor sets fields of the form so that the fault acts on the request. It sets only the fields that the condition of
+// the fault names.
 func (f *tryForm) fillFor(v *visit, fault *faults.Fault) {
 	when := &fault.When
 	f.kind, f.fault = cmp.Or(when.Type, payments.Collection), fault.Name
@@ -253,11 +254,11 @@ func (f *tryForm) fillFor(v *visit, fault *faults.Fault) {
 	}
 }
 
-// mayTry reports whether the form can make a request on which a fault acts. It sends no requests of the operators' own
-// APIs.
+// mayTry reports whether the form can make a request on which the fault acts. The form makes no requests of the
+// operators' own APIs.
 func mayTry(f *faults.Fault) bool { return f.Kind() != faults.OperatorKind && f.When.Path == "" }
 
-// operation returns the operation for a new reference.
+// operation returns the kind of operation that a new reference names.
 func (f *tryForm) operation() payments.Operation {
 	switch f.kind {
 	case payments.Refund:
@@ -268,7 +269,8 @@ func (f *tryForm) operation() payments.Operation {
 	return payments.OpPayment
 }
 
-// store returns the store with whose name a new reference begins.
+// store returns the store of the request: the one in the form, or else the first store of the sandbox. A new reference
+// may begin with its name.
 func (f *tryForm) store(v *visit) string {
 	return cmp.Or(f.set.Get("application"), v.who.Sandbox.FirstStore)
 }
@@ -382,13 +384,13 @@ func (f *tryForm) request(v *visit) (r requestCode) {
 	return r
 }
 
-// fieldsOfCodes has the field of the form for error codes whose answer names no field.
+// fieldsOfCodes maps error codes to fields of the form. It has the codes whose answers name no field.
 var fieldsOfCodes = map[string]string{
 	"env_not_found": "market", "duplicate_reference": "reference", "exceeds_refundable": "amount", "not_refundable": "payment",
 	"duplicate_msisdn": "number",
 }
 
-// readAnswer sets wrong from the answer of the API.
+// readAnswer fills the map f.wrong from the answer of the API.
 func (f *tryForm) readAnswer() {
 	f.wrong = map[string]string{}
 	a := &f.sent.answer
@@ -437,7 +439,7 @@ func (f *tryForm) invalid(name string) templ.Attributes {
 	return invalid(f.wrong[name], "w-"+name, f.firstWrong(name))
 }
 
-// languageOf returns the language of the texts in wrong: that of the API, or that of the page if nothing was sent.
+// languageOf returns the language of the texts in f.wrong: that of the API, or that of the page if nothing was sent.
 func (f *tryForm) languageOf(v *visit) string {
 	if f.sent == nil {
 		return v.Tag

@@ -504,7 +504,7 @@ func tryResult(v *visit, f *tryForm) templ.Component {
 	})
 }
 
-// tryFields are the fields of a kind of request. A browser with JavaScript shows the request while somebody writes.
+// tryFields are the fields of a kind of request. With JavaScript, the page shows the request while a person types.
 func tryFields(v *visit, f *tryForm) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -715,7 +715,7 @@ func tryFields(v *visit, f *tryForm) templ.Component {
 	})
 }
 
-// tryNumber lets choose a test client or a test number, or write any other number.
+// tryNumber lets a person choose a test client or a test number, or write any other number.
 func tryNumber(v *visit, f *tryForm, label string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -990,7 +990,7 @@ func tryNumber(v *visit, f *tryForm, label string) templ.Component {
 	})
 }
 
-// tryAnswering lets a person answer a phone that answers by itself otherwise.
+// tryAnswering lets a person answer the chosen phone, which otherwise answers automatically.
 func tryAnswering(v *visit, f *tryForm) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -1535,7 +1535,7 @@ func tryMarket(v *visit, f *tryForm) templ.Component {
 	})
 }
 
-// tryRefundable lets choose a payment that can be refunded, or write the id of any other one.
+// tryRefundable lets a person choose a payment that can be refunded, or write the id of any other payment.
 func tryRefundable(v *visit, f *tryForm) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -1890,7 +1890,7 @@ func tryText(v *visit, f *tryForm, name, label, hint, mode string) templ.Compone
 	})
 }
 
-// tryFaults lets choose a fault, for which it fills the form in.
+// tryFaults lists the faults of the sandbox, each with a link that fills in the form for the fault.
 func tryFaults(v *visit, f *tryForm) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

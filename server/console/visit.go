@@ -33,9 +33,9 @@ type visit struct {
 	namespace, name string              // of the sandbox in the path, which may not exist
 	path            string              // below {uri}/console
 	uri             string              // address of the sandbox for clients of the API
-	apart           bool                // whether the API has another host
+	apart           bool                // whether the API has another host than the console
 	theme           string              // light or dark; empty: the system's theme
-	keysOff         bool                // whether single keys are off, see keysCookie
+	keysOff         bool                // whether the keys that work without Ctrl or Alt are off, see keysCookie
 	version         string              // of this program
 	session         *sandboxes.ConsoleSession
 	token           string          // token in the forms of the session
@@ -143,8 +143,8 @@ func (c *Console) serve(r *route, v *visit) (a httpfront.Answer, err error) {
 	return a, err
 }
 
-// renewing calls f. If the configuration of the sandbox changed, it loads the new one and repeats the call. Unlike
-// [service.Service.Renewing], it calls f also for a suspended sandbox.
+// renewing calls f. If f returns [postgres.ErrConfigChanged], renewing loads the new configuration of the sandbox and
+// calls f again. Unlike [service.Service.Renewing], it also calls f for a suspended sandbox.
 func (c *Console) renewing(v *visit, f func() error) error {
 	return service.RenewingBy(f, func() error {
 		if err := c.Directory.Refresh(v.request.Context()); err != nil {
@@ -183,7 +183,7 @@ func (c *Console) visitOf(w http.ResponseWriter, r *http.Request) *visit {
 // ctx returns the context of the request.
 func (v *visit) ctx() context.Context { return v.request.Context() }
 
-// isOfNumber reports whether the session may use the number in the path, if the path has one.
+// isOfNumber reports whether the session may use the number in the path. It returns true if the path has no number.
 func (v *visit) isOfNumber() bool {
 	number := chi.URLParam(v.request, "msisdn")
 	return number == "" || v.session.Role != sandboxes.ConsoleHandset || number == v.session.MSISDN
@@ -230,8 +230,8 @@ func (v *visit) up() string {
 }
 
 // html returns an answer with a component as its body. The body is compressed if the browser accepts that. A page has
-// the token of its forms and texts of other people. Its compressed size does not reveal the token, because no other
-// site can request a page with the session's cookie: it is SameSite=Strict.
+// both the token of its forms and texts of other people, so its compressed size depends on both. The size does not
+// reveal the token: no other site can request a page with the session's cookie, which is SameSite=Strict.
 func (v *visit) html(status int, body templ.Component) httpfront.Answer {
 	header, zipped := secure.Clone(), strings.Contains(v.request.Header.Get("Accept-Encoding"), "gzip")
 	if zipped {
@@ -273,8 +273,8 @@ var zippers = sync.Pool{New: func() any {
 // ContentType implements [httpfront.Body].
 func (component) ContentType() string { return "text/html; charset=utf-8" }
 
-// Append implements [httpfront.Body]. It does not use the context of the request, because that has ended. Templates do
-// no I/O, so they need none.
+// Append implements [httpfront.Body]. It does not use the context of the request, because that context has ended.
+// Templates do no I/O, so they need no context.
 func (b component) Append(text []byte) ([]byte, error) {
 	buffer := bytes.NewBuffer(text)
 	if !b.zipped {
