@@ -88,8 +88,8 @@ var refusals = map[operatorapi.Reason]operatorapi.Answer{
 	duplicatePayout: refused("ESB000041", "DP00900001017", "Duplicate transaction id"),
 	noPayout:        refused("ESB000045", "DP00900001015", "Transaction not found"),
 	noUser:          refused("ESB000045", "DP02200000002", "User not found"),
-	wrongPIN:        router("ROUTER115", "Incorrect Pin"),           // Assumed: that it is this code
-	unreadablePIN:   router("ROUTER116", "Incorrect Encrypted Pin"), // Assumed: that it is this code
+	wrongPIN:        router("ROUTER115", "Incorrect Pin"),           // Assumed: the code
+	unreadablePIN:   router("ROUTER116", "Incorrect Encrypted Pin"), // Assumed: the code
 }
 
 // refuse returns Airtel's answer to a refused request.
@@ -104,8 +104,8 @@ func refuse(r *operatorapi.Refusal) operatorapi.Answer {
 	return told
 }
 
-// instead replaces the reason of a refusal according to the map of. It returns any other error unchanged. A product
-// needs it if it has other codes than collections have.
+// instead replaces the reason of a refusal by its value in the map named of. It returns any other error unchanged. It
+// is for a product whose codes differ from those of collections.
 func instead(err error, of map[operatorapi.Reason]operatorapi.Reason) error {
 	var refused *operatorapi.Refusal
 	if errors.As(err, &refused) && of[refused.Why] != "" {

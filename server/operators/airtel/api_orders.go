@@ -121,7 +121,8 @@ type publicKey struct {
 	ValidUpto string `json:"valid_upto"`
 }
 
-// tell returns the handler that answers with the state of a transaction that the call operation recorded.
+// tell returns the handler that answers with the state of a transaction. The parameter operation is the name of the
+// call that recorded the transaction.
 func tell(operation string) operatorapi.HandlerIn[operatorapi.Environment] {
 	return func(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request, _ operatorapi.Environment) (operatorapi.Answer, error) {
 		p, err := s.Find(ctx, r.Param("id"), operation)

@@ -83,7 +83,8 @@ func unpadded15(padded []byte) (pin []byte, ok int) {
 	return padded[end:], ok
 }
 
-// unpaddedOAEP is like unpadded15, for OAEP with an empty label (RFC 8017, 7.1.2).
+// unpaddedOAEP is like unpadded15, for OAEP with an empty label (RFC 8017, 7.1.2). The parameter label is the hash
+// function of that label. The parameter mask is the hash function of MGF1.
 func unpaddedOAEP(padded []byte, label, mask crypto.Hash) (pin []byte, ok int) {
 	size := label.Size()
 	seed, block := append([]byte{}, padded[1:1+size]...), append([]byte{}, padded[1+size:]...)
@@ -98,7 +99,7 @@ func unpaddedOAEP(padded []byte, label, mask crypto.Hash) (pin []byte, ok int) {
 	return block[end:], ok
 }
 
-// unmask applies MGF1 of from to the bytes of to (RFC 8017, B.2.1).
+// unmask removes a mask from the bytes of the parameter to. The mask is MGF1 of the parameter from (RFC 8017, B.2.1).
 func unmask(to, from []byte, hash crypto.Hash) {
 	h := hash.New()
 	var counter [4]byte

@@ -69,7 +69,8 @@ func environmentOf(s operatorapi.Sandbox, r *operatorapi.Request) (operatorapi.E
 	return operatorapi.Environment{}, operatorapi.Refuse(noCountry)
 }
 
-// readOrder decodes a body. It refuses texts that cannot be stored.
+// readOrder decodes a body. It refuses a body that is no JSON, and a content type other than application/json. A
+// request without a content type is accepted.
 func readOrder(r *operatorapi.Request, body any) error {
 	kind := r.Header.Get("Content-Type")
 	if media, _, err := mime.ParseMediaType(kind); kind != "" && (err != nil || media != "application/json") {
@@ -81,7 +82,8 @@ func readOrder(r *operatorapi.Request, body any) error {
 	return nil
 }
 
-// newOrder returns the order of a payment or a disbursement with one party.
+// newOrder returns the order of a payment or of a disbursement. The function party returns the payer or the payee from
+// the body; nil if the body has none.
 func newOrder(r *operatorapi.Request, e operatorapi.Environment, operation string, party func(*orderBody) *partyBody) (
 	*operatorapi.Order, *orderBody, error,
 ) {
@@ -120,8 +122,8 @@ func newOrder(r *operatorapi.Request, e operatorapi.Environment, operation strin
 	return &operatorapi.Order{Order: order, Operation: operation, Sent: sent{}}, &body, nil
 }
 
-// isID reports whether a text may be the id of a transaction. It refuses spaces at both ends, which the path of the
-// enquiry cannot have.
+// isID reports whether a text may be the id of a transaction. It refuses a space at either end, because the path of the
+// enquiry cannot have one there.
 func isID(text string) bool {
 	return text != "" && strings.TrimSpace(text) == text && operatorapi.IsText(text, maxID)
 }

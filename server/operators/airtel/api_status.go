@@ -72,11 +72,11 @@ func okStatus(response, message string) Status {
 	return Status{Code: "200", Message: message, ResultCode: processed, ResponseCode: response, Success: true}
 }
 
-// vagueFailure is the message of a failure without its reason. Its code is the ambiguous one of the product
-// (Documented).
+// vagueFailure is the message of a failure that is reported without its reason. The response code of such a failure is
+// the ambiguous code of the product (Documented).
 const vagueFailure = "Transaction failed"
 
-// ofPayout are response codes of disbursements that are not in the table answers (Documented).
+// ofPayout are the response codes of disbursements that the table answers does not have (Documented).
 var ofPayout = map[payments.Status]string{
 	payments.Pending: "DP00900001006", payments.AccountBlocked: "DP00900001010", payments.Timeout: "DP00900001014",
 }
@@ -120,7 +120,7 @@ func moneyID(prefix string, t *payments.Transaction) string {
 	return prefix + t.CreatedAt.UTC().Format("060102.1504") + "." + t.ID.Code()
 }
 
-// idIn returns Cauri's id of the transaction from Airtel's id.
+// idIn returns the id of Cauri that Airtel's id of a transaction ends with; ok is false if it ends with none.
 func idIn(moneyID string) (id payments.ID, ok bool) {
 	id, err := payments.ParseCode(moneyID[strings.LastIndexByte(moneyID, '.')+1:])
 	return id, err == nil
@@ -155,9 +155,9 @@ func newCallback(t *payments.Transaction, _ json.RawMessage, how operatorapi.Sta
 	return operatorapi.Post(c)
 }
 
-// sign adds the hash of a callback, beside its transaction. The hash is the HMAC-SHA256 of the body without it, as in
-// Airtel's sample (Documented). Some implementations hash only the inner object. sign returns the body unchanged if the
-// request asked for no hash.
+// sign returns the body of a callback with its hash, in a member beside transaction. The hash is the HMAC-SHA256 of the
+// body without that member, as in Airtel's sample (Documented). Some implementations hash only the inner object. sign
+// returns the body unchanged if the request asked for no hash.
 func sign(body []byte, kept json.RawMessage, key string) []byte {
 	var s sent
 	end, isObject := bytes.CutSuffix(body, []byte("}"))

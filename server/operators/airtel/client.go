@@ -109,7 +109,7 @@ func (a *client) ask(ctx context.Context, t *payments.Transaction, r adapter.Req
 		return said, err
 	}
 	if !answer.OK() && (said.Status.Success || said.Data.Transaction.Status == succeeded) {
-		return said, answer.Unexpected() // money must not move, because the HTTP status and the body contradict each other
+		return said, answer.Unexpected() // the HTTP status and the body contradict each other, so no money may move
 	}
 	return said, nil
 }

@@ -46,9 +46,10 @@ func deriveCredentials(apiKey string) operatorapi.Credentials {
 
 const authorization = "Authorization"
 
-// keyOf returns the token of a request, from the header (Togo) or the body (Benin). For a request for a token, it makes
-// the token from the user name and the password in the query. Clients choose another counter or initialization vector,
-// so keyOf returns the token that this package makes for the same user name and password.
+// keyOf returns the token of a request. It reads the token from the header (Togo) or the body (Benin). For a request
+// for a token, it makes the token from the user name and the password in the query; "" if the query has none. Clients
+// choose another counter or initialization vector. So keyOf returns the token that this package makes for the user name
+// and the password in the client's token. It returns a token that cannot be decrypted unchanged.
 func keyOf(r *http.Request, body func() []byte) string {
 	if operatorapi.IsTo(r, "/"+string(payments.Moov)+tokenPath) {
 		user, password, given := loginInQuery(r, nil)

@@ -16,8 +16,8 @@ import (
 // debitCall is the name of the call of Togo that moves money. It is stored with its transactions.
 const debitCall = "debit"
 
-// debitBody is the body of a debit, and of a question for its state. Other fields are ignored, for example the
-// merchant's: key, mrchname and partnermsisdn.
+// debitBody is the body of a debit, and of a query for its state. Other fields are ignored, for example the merchant's:
+// key, mrchname and partnermsisdn.
 type debitBody struct {
 	MSISDN    json.RawMessage `json:"msisdn"` // a JSON string (ThirdParty) or number (Assumed)
 	Reference string          `json:"mrchrefid"`
@@ -81,7 +81,7 @@ func unquoted(raw json.RawMessage) string {
 	return text
 }
 
-// debit records a collection. Its answer has no outcome: clients ask verify for it.
+// debit records a collection. Its answer has no outcome: clients call verify to read the outcome.
 func debit(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request) (operatorapi.Answer, error) {
 	e, err := environmentIn(s, payments.Togo)
 	if err != nil {

@@ -93,8 +93,8 @@ func (c *soapCall) enter(path []string) bool {
 type operation struct {
 	name    string
 	request []string // fields
-	inside  bool     // whether an element request contains the fields
-	answer  string   // element around the fields of the answer
+	inside  bool     // whether the fields are inside an element named request
+	answer  string   // name of the element around the fields of the answer
 	fields  []string // of the answer
 	handle  func(context.Context, operatorapi.Sandbox, operatorapi.Environment, *soapCall) (values, bool, error)
 }

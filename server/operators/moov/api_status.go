@@ -15,7 +15,8 @@ func referenceOf(t *payments.Transaction) string { return t.ID.Code() }
 
 func amountIn(t *payments.Transaction) string { return strconv.FormatInt(t.Amount, 10) }
 
-// The codes of Togo for the state of a debit, and the codes of Benin that differ from those of /v1 (ThirdParty).
+// The codes of Togo and the statuses of Benin for the state of a transaction, and Benin's texts for two of them
+// (ThirdParty).
 const (
 	completed    = "0"
 	validation   = "9"   // Togo: the payer has not answered

@@ -28,8 +28,8 @@ func newToken(counter, user, password string) string {
 	return base64.StdEncoding.EncodeToString(text)
 }
 
-// readToken returns the user name and the password in a token. Some clients put an initialization vector before the
-// text: base64(vector):base64(text) (ThirdParty).
+// readToken returns the user name and the password in a token; ok is false if the token cannot be decrypted. Some
+// clients put an initialization vector before the text: base64(vector):base64(text) (ThirdParty).
 func readToken(token string) (user, password string, ok bool) {
 	vector, sealed := make([]byte, aes.BlockSize), token
 	if first, second, found := strings.Cut(token, ":"); found {

@@ -54,7 +54,7 @@ var refusals = map[operatorapi.Reason]refusal{
 	operatorapi.KeyInvalid: gateway(http.StatusUnauthorized, "Access denied due to invalid subscription key. Make sure to provide a valid key "+
 		"for an active subscription."),
 	operatorapi.UserInvalid: {http.StatusUnauthorized, oauthError{"login_failed"}}, // ThirdParty
-	// Assumed. MTN's PHP SDK takes a 401 with a statusCode for a problem of the key, and any other 401 for an expired
+	// Assumed. MTN's PHP SDK reads a 401 with a statusCode as a problem of the key, and any other 401 as an expired
 	// token.
 	operatorapi.TokenInvalid: {http.StatusUnauthorized, oauthError{"invalid_token"}},
 	operatorapi.NoRoute:      gateway(http.StatusNotFound, "Resource not found"),

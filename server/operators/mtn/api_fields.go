@@ -71,8 +71,8 @@ var (
 	messageFields = []operatorapi.Field{{Name: "notificationMessage", Optional: true, Max: maxMessage, About: "Needed, unless the header has it."}}
 )
 
-// knownReasons are the reasons of failures: the 17 of MTN's list, and others that Cauri's transactions and test numbers
-// have.
+// knownReasons are the reasons of failures: the 17 reasons of MTN's list, and further reasons that Cauri's transactions
+// and test numbers have.
 var knownReasons = []string{
 	payeeNotFound, "PAYER_NOT_FOUND", "NOT_ALLOWED", "NOT_ALLOWED_TARGET_ENVIRONMENT", "INVALID_CALLBACK_URL_HOST", "INVALID_CURRENCY",
 	codeUnavailable, internalError, "NOT_ENOUGH_FUNDS", "PAYER_LIMIT_REACHED", "PAYEE_NOT_ALLOWED_TO_RECEIVE", "PAYMENT_NOT_APPROVED",

@@ -71,7 +71,8 @@ func giveBack(second bool) operatorapi.Handler {
 }
 
 // newOrder returns the order of a call that moves money, without its party. It checks the reference, the body, the
-// currency and the callback, in MTN's order (Assumed). The caller checks later whether the reference is taken.
+// currency and the callback. MTN checks them in the same sequence (Assumed). newOrder does not check whether the
+// reference is taken: the method of the sandbox that records the order does.
 func newOrder(
 	s operatorapi.Sandbox, r *operatorapi.Request, t target, operation string, second bool,
 ) (*operatorapi.Order, *orderBody, error) {
@@ -130,8 +131,8 @@ func addParty(o *operatorapi.Order, p *Party, t target) error {
 	return nil
 }
 
-// setParty sets the party of an order. test is the behavior of the number in MTN's own sandbox; nil if it is no test
-// number.
+// setParty sets the party of an order. The parameter test is the behavior of the number in MTN's own sandbox; nil if
+// the number is no test number.
 func setParty(o *operatorapi.Order, p Party, msisdn string, test *testParty) {
 	sent := o.Sent.(sent)
 	p.PartyID = strings.TrimSpace(p.PartyID)
@@ -142,7 +143,8 @@ func setParty(o *operatorapi.Order, p Party, msisdn string, test *testParty) {
 	o.MSISDN, o.Sent = msisdn, sent
 }
 
-// statusAnswer returns a handler that answers with the status of a transaction that the call operation recorded.
+// statusAnswer returns a handler that answers with the status of a transaction. The parameter operation is the name of
+// the call that recorded the transaction.
 func statusAnswer(operation string) operatorapi.HandlerIn[target] {
 	return func(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request, _ target) (operatorapi.Answer, error) {
 		found, err := s.Find(ctx, canonicalReference(r.Param("reference")), operation)

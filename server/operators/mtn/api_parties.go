@@ -43,10 +43,10 @@ var (
 	ongoing   = testParty{status: payments.Pending, behavior: payments.Ignore}
 )
 
-// delayed is the latency of a delayed party: 25 to 30 s (Documented).
+// delayed is the latency of a delayed party. MTN documents 25 to 30 s.
 const delayed = 25 * time.Second
 
-// partiesOfAll are the parties of every call.
+// partiesOfAll are the test parties that all calls have.
 var partiesOfAll = map[string]testParty{
 	"46733123450": failing(internalError),
 	"46733123451": rejecting,
@@ -94,7 +94,7 @@ var parties = map[string]map[string]testParty{
 	payCall: payParties, withdrawCall: withdrawParties, depositCall: withdrawParties, transferCall: transferParties,
 }
 
-// refundedTests has the behavior of the refund for each test value of referenceIdToRefund.
+// refundedTests maps each test value of the field referenceIdToRefund to the behavior of the refund.
 var refundedTests = map[string]testParty{
 	"1":  failing("RESOURCE_NOT_FOUND"), // Assumed: MTN documents only the text "transaction not found"
 	"2":  failing(internalError),
@@ -117,8 +117,9 @@ const refundedParty = "46733123400"
 // inactiveHolder marks an account holder that exists but is not active.
 const inactiveHolder operatorapi.Reason = "inactive"
 
-// holderParties are the answers of the calls about account holders, by type and name in the path. Two of the e-mail
-// addresses are Documented. The domains of the others are Assumed.
+// holderParties maps the type and the name in the path to the reason of the refusal, for the calls about account
+// holders. inactiveHolder is no refusal: the holder is not active. Two of the e-mail addresses are Documented. The
+// domains of the others are Assumed.
 var holderParties = map[string]operatorapi.Reason{
 	"msisdn/46733123450": operatorapi.NotFound, "email/notfound@email.com": operatorapi.NotFound,
 	"msisdn/46733123451": inactiveHolder, "email/notactive@email.com": inactiveHolder,

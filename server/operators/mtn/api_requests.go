@@ -39,7 +39,7 @@ type sent struct {
 }
 
 const (
-	maxPartyID     = 40 // Assumed: the number with spaces around it
+	maxPartyID     = 40 // in bytes, with the spaces around the number (Assumed)
 	maxMessage     = 160
 	maxExternalID  = 500 // Assumed: MTN says only that it is free text
 	maxOrderRef    = 120

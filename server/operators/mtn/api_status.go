@@ -69,7 +69,7 @@ func statusBody(t *payments.Transaction, raw json.RawMessage, how operatorapi.St
 
 func isPaid(t *payments.Transaction) bool { return t.Status == payments.Success }
 
-// nativeReason returns the reason of a failure. It is always a string (Documented).
+// nativeReason returns MTN's reason of a failed transaction. In answers, a reason is always a string (Documented).
 func nativeReason(t *payments.Transaction, s *sent, how operatorapi.StatusView) string {
 	switch {
 	case how.Reason != "":

@@ -12,7 +12,7 @@ import (
 // AmountForm is the form of amounts in the descriptions of the APIs.
 const AmountForm = `^[0-9]{1,18}(\.0{1,18})?$`
 
-// number bounds the exponent too, because the value is computed exactly.
+// number matches an amount. It limits the exponent to two digits too, because WholeAmount computes the value exactly.
 var number = regexp.MustCompile(`^[0-9]{1,18}(\.[0-9]{1,18})?([eE]\+?[0-9]{1,2})?$`)
 
 // WholeAmount returns an amount in whole units, from a JSON number or from a JSON string with one. It accepts

@@ -13,12 +13,13 @@ import (
 // CallbackRules are the allowed hosts of a sandbox's callbacks. The holder of an API key chooses the URL of a callback.
 // With these rules, that person cannot make Cauri send requests to internal hosts (SSRF).
 type CallbackRules struct {
-	Hosts       []string // patterns such as *.shop.example; * allows every host; nil: the defaults
+	Hosts       []string // patterns such as *.shop.example; * allows every host; nil: the two below, and public hosts
 	WebhookHost string   // host that is allowed by default; may be empty
 	Namespace   string   // namespace whose Services are allowed by default
 }
 
-// Allow reports whether callbacks may go to a URL. publicOnly is true if its host must have a public address.
+// Allow reports whether callbacks may go to a URL. If publicOnly is true, the host of the URL must have a public
+// address. Allow does not check that address: the sender does.
 func (r CallbackRules) Allow(target string) (allowed, publicOnly bool) {
 	u, err := url.Parse(target)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.User != nil || egress.HostOf(u) == "" {

@@ -8,8 +8,8 @@ import (
 	"maps"
 )
 
-// Derived returns 32 hexadecimal digits that are derived from an API key by a one-way function. Derived credentials
-// need no storage, and a rotation of the key replaces them all.
+// Derived returns 32 hexadecimal digits. A one-way function derives them from an API key or another secret, and from a
+// purpose. Derived credentials need no storage, and a rotation of the key replaces them all.
 func Derived(apiKey, purpose string) string { return hex.EncodeToString(derived(apiKey, purpose)[:16]) }
 
 // DerivedUUID returns a UUID of version 4 that is derived from an API key.
@@ -25,8 +25,8 @@ func derived(apiKey, purpose string) []byte {
 	return mac.Sum(nil)
 }
 
-// CallbackKeyOf returns the key that signs the callbacks of an operator's own API. It is derived from the signing secret
-// of the sandbox's webhooks, which workers have, unlike the API key.
+// CallbackKeyOf returns the key that signs the callbacks of an operator's own API. It is derived from the signing
+// secret of the sandbox's webhooks, because workers have that secret but not the API key.
 func (a *API) CallbackKeyOf(signingSecret string) string {
 	return Derived(signingSecret, string(a.Operator)+" callback key")
 }

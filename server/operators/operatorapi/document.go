@@ -75,7 +75,8 @@ func (a *API) securitySchemes() map[string]any {
 	return schemes
 }
 
-// security returns the credentials in the headers of a call.
+// security returns the credentials that a call with this access needs in headers, as OpenAPI writes them; empty for
+// none.
 func (a *API) security(access Access) []any {
 	needed := map[string]any{}
 	if a.KeyHeader != "" && (access != ByUser || a.Login == nil) {
@@ -232,7 +233,7 @@ func (a *API) Refusals(r *Route) []Reason {
 	return append(all, r.Doc.Refused...)
 }
 
-// content returns the content of a request's body.
+// content returns the OpenAPI content of a request's body, which is JSON or a form.
 func (r *Route) content(example string, schema map[string]any) map[string]any {
 	c := content(example, schema)
 	if !r.Doc.Form {

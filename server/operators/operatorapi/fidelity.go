@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// ExchangesTest is the name of the test that replays recorded exchanges. Each file is a subtest.
+// ExchangesTest is the name of the test that replays recorded exchanges. Each file of exchanges is a subtest.
 const ExchangesTest = "TestExchangesOfOperators"
 
 // Summary returns the summary for the page of fidelity, in Markdown. It has the mark and the exchanges of each call,
-// and the differences to the operator's own API.
+// and the known differences from the operator's own API.
 func (a *API) Summary() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "| %s: calls | mark | exchanges |\n| --- | --- | --- |\n", a.Operator)

@@ -15,7 +15,8 @@ type Handler func(context.Context, Sandbox, *Request) (Answer, error)
 // HandlerIn handles a call in the environment that its request names. E is the operator's type for an environment.
 type HandlerIn[E any] func(context.Context, Sandbox, *Request, E) (Answer, error)
 
-// In returns a handler that finds the environment with the function of, and then calls f.
+// In returns a handler. The handler calls the function named of to find the environment of the request, and then calls
+// f in this environment.
 func In[E any](of func(Sandbox, *Request) (E, error), f HandlerIn[E]) Handler {
 	return func(ctx context.Context, s Sandbox, r *Request) (Answer, error) {
 		e, err := of(s, r)
@@ -26,7 +27,7 @@ func In[E any](of func(Sandbox, *Request) (E, error), f HandlerIn[E]) Handler {
 	}
 }
 
-// lengthOfUser is the length of a user's id, and of the random part of a token.
+// lengthOfUser is the number of characters of a user's id. The random part of a token has the same length.
 const lengthOfUser = 32
 
 // IssueToken issues a token to the user of a request. The token begins with the id of the user. [Derived] made the id
@@ -40,8 +41,8 @@ func (r *Request) IssueToken(ctx context.Context, s Sandbox, lifetime time.Durat
 	return token, s.IssueToken(ctx, token, r.Product, r.User, lifetime)
 }
 
-// UserOfToken returns the id of the user in the token of a request, see [Request.IssueToken]. It returns "" without
-// such a token.
+// UserOfToken returns the id of the user in the token of a request, see [Request.IssueToken]. It returns "" if the
+// request has no such token.
 func UserOfToken(r *http.Request) string {
 	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	if token = strings.TrimSpace(token); strings.EqualFold(scheme, "Bearer") && len(token) == 2*lengthOfUser {

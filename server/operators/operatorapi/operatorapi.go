@@ -26,8 +26,8 @@ type API struct {
 	// Key returns the credential that identifies the sandbox of a request; "" for none. It calls body only if the API
 	// has credentials in bodies.
 	Key func(r *http.Request, body func() []byte) string
-	// KeyHeader is the header that Key reads first. It is empty if the API has none, so that Key reads the user or the
-	// token.
+	// KeyHeader is the name of the header that Key reads first. It is empty if the API has no such header: Key then
+	// reads the user or the token.
 	KeyHeader string
 	// Login returns the user and the password of a request for a token. If Login is nil, they come from Basic
 	// authentication.
@@ -36,16 +36,16 @@ type API struct {
 	Derive func(apiKey string) Credentials
 	// Refuse returns the operator's answer for a refusal.
 	Refuse func(*Refusal) Answer
-	// FieldReasons are the reasons whose answers name a field of the request. [Refusal.Reason] is then the prefix in
-	// this map, followed by the name of the field.
+	// FieldReasons has a prefix for each reason whose answers name a field of the request. [Refusal.Reason] is then
+	// this prefix, followed by the name of the field. nil: no answer names a field.
 	FieldReasons map[Reason]string
-	// OwnAdvice is the advice for reasons that only this operator has, or for which it needs other advice, see
-	// [API.Advice].
+	// OwnAdvice is the advice for the reasons that only this operator has. It also replaces the common advice for other
+	// reasons, see [API.Advice].
 	OwnAdvice map[Reason]Advice
 	// Examples are values of parameters of paths and of headers, by name.
 	Examples map[string]string
-	// Variables are the values in example bodies that a reader replaces. Each has the environment variable from which
-	// the programs of the page take it.
+	// Variables has the name of an environment variable for each value in an example body that a reader replaces. The
+	// programs of the page take the value from that environment variable.
 	Variables map[string]string
 	// Callback returns the callback of a transaction with an outcome, or of a [Notice]. The transaction is nil for a
 	// notice.
@@ -53,8 +53,8 @@ type API struct {
 	// Retries are the pauses before each retry of a callback that its receiver does not acknowledge, in sandbox time.
 	// nil: each callback is sent once.
 	Retries []time.Duration
-	// Sign returns the body of a callback to send. It signs the body if the stored fields of the request say so. Sign
-	// is nil if the operator signs no callbacks.
+	// Sign returns the body of a callback as it is sent. The parameter sent has the stored fields of the request. Sign
+	// adds a signature only if these fields ask for one. Sign is nil if the operator signs no callbacks.
 	Sign func(body []byte, sent json.RawMessage, key string) []byte
 	// CallbackKey is the entry of the credentials Secret that has the key of Sign; empty for none.
 	CallbackKey string
@@ -96,7 +96,7 @@ type Access int
 
 // The kinds of access.
 const (
-	ByKey   Access = iota // none
+	ByKey   Access = iota // no further credential
 	ByUser                // user and password, with Basic authentication
 	ByToken               // access token
 )
@@ -107,8 +107,8 @@ type Route struct {
 	Method  string
 	Path    string // path below the base URL of the operator's API
 	Access  Access
-	Product string // product of the issued or required token
-	Orders  bool   // whether the call records a transaction
+	Product string // product of the token that the call issues or needs; empty for none
+	Orders  bool   // whether the call may record a transaction
 	Handle  Handler
 	// Refuse returns the answer for a refusal of this call. sent is the body of the request, as far as it could be
 	// read. If Refuse is nil, [API.Refuse] returns it.
@@ -121,8 +121,8 @@ type Doc struct {
 	Summary string
 	Mark    Mark // mark of the call as a whole
 	Source  string
-	// Elsewhere is the path, below the base URL of the operator's API, of the description of a call that the OpenAPI
-	// document leaves out. It is empty if the document has the call.
+	// Elsewhere is the path of another description of the call, below the base URL of the operator's API. It is empty
+	// if the OpenAPI document has the call. The document leaves out a call with another description.
 	Elsewhere string
 	Query     []Field
 	Headers   []Field
@@ -198,9 +198,10 @@ type Answer struct {
 	Body    any    // encoded as JSON, except a [Text]; nil: none
 	Reason  Reason // only for a refusal: the code in the header X-Cauri-Reason; empty: [Refusal.Code]
 	Detail  string // only for a refusal: what is wrong; empty: Detail of the [Refusal]
-	Outcome bool   // whether it has the outcome of the recorded transaction. Such an answer waits for the simulated latency
-	// Await returns the body after the payer of the recorded transaction has decided. The answer waits only if the
-	// transaction is pending. If the wait ends without an outcome, the body is Body. nil: the answer does not wait.
+	Outcome bool   // whether the body has the outcome of the recorded transaction: the answer then waits for the latency
+	// Await returns the body after the payer of the recorded transaction has decided. The answer waits for the decision
+	// only if the transaction is pending. If the wait ends without an outcome, the body is the field Body. Await is nil
+	// if the answer does not wait.
 	Await func(*Payment) any
 }
 
@@ -212,7 +213,7 @@ type Environment struct {
 	Country  payments.Country
 	Currency payments.Currency
 	Vague    bool            // whether failures are reported without their reason
-	Quirks   map[string]bool // quirks that the resource turns on or off
+	Quirks   map[string]bool // quirks that the resource turns on or off; a missing quirk is on
 	Callback CallbackTarget
 }
 
@@ -227,8 +228,9 @@ type Order struct {
 	payments.Order
 	Operation   string // name of the call
 	Sent        any    // fields of the request that answers repeat; encoded as JSON
-	CallbackURL string // URL of the only callback, which has no kind; empty for none
-	// Callbacks are the callbacks if CallbackURL is empty, at most [payments.MaxCallbacks].
+	CallbackURL string // URL of a single callback without a kind; empty: see Callbacks
+	// Callbacks are the callbacks of the order, at most [payments.MaxCallbacks]. They are ignored if CallbackURL is
+	// set.
 	Callbacks []payments.PlannedCallback
 	// Party is the behavior of the number in the operator's own sandbox; nil for none. It applies if no SIM has the
 	// number.
@@ -238,7 +240,7 @@ type Order struct {
 // StatusView says how an outcome is reported.
 type StatusView struct {
 	Vague  bool   // whether the reason of a failure is omitted
-	Reason string // reason of a fault that replaces the real one; empty for none
+	Reason string // reason that a fault reports instead of the real one; empty for none
 	Kind   string // of the callback, as in [payments.Callback]
 }
 
@@ -267,10 +269,10 @@ type Sandbox interface {
 	// Find returns the transaction with a reference. It refuses with [NotFound] if none of the given operations
 	// recorded it.
 	Find(ctx context.Context, reference string, operations ...string) (Payment, error)
-	// ApplyFault applies the faults of a call. A handler calls it only if the route has [Route.Orders] and the call
-	// records no transaction.
+	// ApplyFault applies the faults of a call. Package native does so itself for a route without [Route.Orders]. The
+	// handler of a route with it calls ApplyFault if the call records no transaction.
 	ApplyFault(context.Context) error
-	// FindByID is Find by the id of the transaction.
+	// FindByID is like Find, but takes the id of the transaction.
 	FindByID(ctx context.Context, id payments.ID, operations ...string) (Payment, error)
 	// Place opens an order that a payer confirms on the page of the operator. It refuses with [Duplicate] if an open
 	// order or a transaction has the reference.
@@ -288,15 +290,15 @@ type Sandbox interface {
 	PageOf(PlacedOrder) string
 	// FindCollection returns the collection of this operator with a reference. Any API may have recorded it.
 	FindCollection(ctx context.Context, reference string) (*payments.Transaction, error)
-	// FindCollectionByID is FindCollection by the id of the transaction.
+	// FindCollectionByID is like FindCollection, but takes the id of the transaction.
 	FindCollectionByID(ctx context.Context, id payments.ID) (*payments.Transaction, error)
 	// Notify queues a callback that belongs to no transaction. No fault acts on it. A sandbox keeps the newest 10,000
 	// of each operator, for 30 days.
 	Notify(context.Context, Notice) error
-	// Ask asks the merchant about a payment before it is recorded. It sends a callback that belongs to no transaction,
-	// once, and waits for the reply. It returns nil if the limit passes, or if it cannot reach the receiver: then the
-	// operator's default applies. The limit is in real time, at most 8 s. Ask records only the callback and its
-	// attempt.
+	// Ask asks the merchant about a payment before the payment is recorded. It sends a callback that belongs to no
+	// transaction once, and waits for the reply. The reply is nil, without an error, if the limit passes or the
+	// receiver cannot be reached. The operator's default then applies. The limit is in real time, at most 8 s. Ask
+	// records only the callback and its attempt.
 	Ask(ctx context.Context, question Notice, limit time.Duration) (*Reply, error)
 	Balance(context.Context, payments.Currency) (int64, error)
 	Holder(ctx context.Context, e Environment, msisdn string) (Holder, error)
@@ -365,7 +367,7 @@ type Refusal struct {
 	Why    Reason
 	Status int    // HTTP status, only for [Gateway]
 	Reason string // more specific error code of /v1, for the header X-Cauri-Reason; empty: Why
-	Detail string // sentence without its period for X-Cauri-Reason, after the code: what is wrong; empty for none
+	Detail string // what is wrong, after the code in X-Cauri-Reason: a sentence without its period; empty for none
 	Token  Token  // what is wrong with the token, only for [TokenInvalid]
 	// Allow has the methods that the path has, only for [NoRoute]. It is empty if there is no such path.
 	Allow []string
@@ -374,7 +376,7 @@ type Refusal struct {
 // Token says what is wrong with a token.
 type Token int
 
-// The zero value is for a token that was never issued.
+// UnknownToken is the zero value. It is for a token that was never issued.
 const (
 	UnknownToken Token = iota
 	NoToken

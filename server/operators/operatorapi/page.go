@@ -11,8 +11,8 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// Page is the web page on which payers confirm orders. The token in its path is the only credential. Its functions
-// answer with pages without scripts.
+// Page is the web page on which payers confirm orders. The token in its path is the only credential. Handle and Refuse
+// return pages that have no scripts.
 type Page struct {
 	Path  string         // below the base URL of the operator's API, with the parameter {token}
 	Token *regexp.Regexp // form of the tokens of its orders
@@ -62,8 +62,8 @@ type PlacedOrder struct {
 	Expired   bool          // of a stored order: whether its lifetime is over
 	Ended     bool          // of a stored order: whether it ended without a collection
 	Canceled  bool          // of an ended order: whether its payer ended it
-	Tried     int           // of a stored order: how many codes were tried
-	Codes     int           // of a stored order: how many codes may be tried
+	Tried     int           // of a stored order: number of codes that were tried
+	Codes     int           // of a stored order: maximum of Tried
 }
 
 // Read decodes the field Sent of a stored order.

@@ -101,7 +101,8 @@ func refused(answers []Answer) map[string]any {
 	return map[string]any{"oneOf": shapes}
 }
 
-// oneOfValues returns the schema of a key that all the bodies have. It enumerates the values.
+// oneOfValues returns the schema of the value under a key that all the bodies have. The schema enumerates the values of
+// the bodies.
 func oneOfValues(key string, bodies []map[string]any) map[string]any {
 	if inside := insideOf(key, bodies); inside != nil {
 		return inside
@@ -122,7 +123,7 @@ func oneOfValues(key string, bodies []map[string]any) map[string]any {
 	return map[string]any{"type": kind, "enum": values}
 }
 
-// insideOf returns the schema of the objects that the bodies have under a key; nil if they have none.
+// insideOf returns the schema of the objects that the bodies have under a key; nil if no body has an object there.
 func insideOf(key string, bodies []map[string]any) map[string]any {
 	var answers []Answer
 	for _, body := range bodies {

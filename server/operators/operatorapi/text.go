@@ -10,17 +10,20 @@ import (
 	"github.com/cauri-dev/cauri/server/syntax"
 )
 
-// IsText reports whether a text can be stored: it is UTF-8 without NUL, and has at most the given number of characters.
+// IsText reports whether a text can be stored, and has at most the given number of characters. A text can be stored if
+// it is UTF-8 without NUL.
 func IsText(text string, most int) bool {
 	return utf8.ValidString(text) && utf8.RuneCountInString(text) <= most && !strings.ContainsRune(text, 0)
 }
 
-// Unreadable returns a refusal of a body that is no JSON object. Its Detail says what is wrong with the body.
+// Unreadable returns a refusal of a body that is no JSON object. Its Detail says what is wrong with the body; empty:
+// nothing was found.
 func (r *Request) Unreadable(why Reason) *Refusal {
 	return r.because(why, "no JSON object", syntax.JSON)
 }
 
-// UnreadableXML returns a refusal of a body that is no XML. Its Detail says what is wrong with the body.
+// UnreadableXML returns a refusal of a body that is no XML. Its Detail says what is wrong with the body; empty: nothing
+// was found.
 func (r *Request) UnreadableXML(why Reason) *Refusal {
 	return r.because(why, "not readable", syntax.XML)
 }
@@ -37,8 +40,9 @@ func (r *Request) because(why Reason, what string, explain func([]byte) string) 
 	return refused
 }
 
-// NumberForm returns the detail of a refused phone number: how many digits it needs. It is a sentence without a period,
-// and does not repeat the number.
+// NumberForm returns the detail of a refusal of a phone number. The detail says how many digits a number of the country
+// has. It is a sentence without a period, and does not repeat the number. The parameter digits does not count the
+// country code.
 func NumberForm(sent string, country payments.Country, digits int) string {
 	wanted := fmt.Sprintf("a number of %s has %d digits, with or without %s before them", country, digits, country.CallingCode())
 	if strings.Trim(sent, "0123456789") != "" {
@@ -55,8 +59,8 @@ func Cut(text string, most int) string {
 	return text
 }
 
-// IsTo reports whether the path of a request ends with a path of an API. It ignores the slashes and spaces that clients
-// add.
+// IsTo reports whether the path of a request ends with the given path. It ignores the slashes and spaces that clients
+// add to the path of the request.
 func IsTo(r *http.Request, path string) bool {
 	parts := strings.FieldsFunc(strings.TrimRight(r.URL.Path, "/ "), func(c rune) bool { return c == '/' })
 	return strings.HasSuffix("/"+strings.Join(parts, "/"), path)

@@ -52,7 +52,7 @@ var refusals = map[operatorapi.Reason]operatorapi.Answer{
 	operatorapi.TokenInvalid: tokens[operatorapi.UnknownToken],
 
 	operatorapi.NoRoute:  notFound,
-	operatorapi.NotFound: notFound, // Assumed: that it is this code
+	operatorapi.NotFound: notFound, // Assumed: the code 60
 	// Assumed: the texts of the next three
 	operatorapi.TooMany:     failedWith(http.StatusTooManyRequests, 53, "Too many requests", "The application has made too many calls."),
 	operatorapi.Unavailable: failedWith(http.StatusServiceUnavailable, 5, "The service is temporarily unavailable", "Try again later."),
@@ -83,9 +83,10 @@ var tokens = map[operatorapi.Token]operatorapi.Answer{
 // missingReason is the prefix of the reason of a field that is missing.
 const missingReason = "missing_"
 
-// missing returns the answer for a missing field, in the words of the library that Orange uses. The key was observed in
-// answers to transactionstatus (Documented). The end of the text is Assumed. The key of webpayment is not known: there,
-// key is empty.
+// missing returns the answer for a missing field. Its text is that of the library that Orange uses to validate bodies.
+// The parameter key is the name that this text gives the body. The name for transactionstatus was observed in answers
+// (Documented). The name for webpayment is not known: key is empty there. The end of the text is Assumed. The parameter
+// reason names the field; empty: order_id, as an example.
 func missing(key, reason string) operatorapi.Answer {
 	field := ""
 	for _, word := range strings.Split(strings.TrimPrefix(cmp.Or(reason, missingReason+"order_id"), missingReason), "_") {

@@ -53,7 +53,7 @@ func grant(
 	return operatorapi.Answer{Status: http.StatusOK, Body: bearer{"Bearer", token, expires}}, err
 }
 
-// market is the environment of a request with the currency that it takes.
+// market is the environment that a request names, and the code of the currency in which that request must be.
 type market struct {
 	operatorapi.Environment
 	money string
@@ -97,7 +97,8 @@ type orderBody struct {
 	PayToken    string          `json:"pay_token"`
 }
 
-// readBody decodes a body. If one of the needed fields is empty, it refuses with the reason without.
+// readBody decodes a body. If a field that needed names is missing or empty, readBody refuses. The parameter without is
+// the reason of that refusal.
 func readBody(r *operatorapi.Request, without operatorapi.Reason, needed ...string) (*orderBody, error) {
 	var fields map[string]json.RawMessage
 	var body orderBody
@@ -130,7 +131,7 @@ type placed struct {
 	CancelURL  string            `json:"cancel_url"`
 	NotifURL   string            `json:"notif_url"`
 	NotifToken string            `json:"notif_token"`
-	PayToken   string            `json:"pay_token"` // only for the merchant's view; the hash of the token finds the order
+	PayToken   string            `json:"pay_token"` // only to show it to the merchant; the ledger finds the order by the token's hash
 }
 
 // waiting returns what the merchant sees of an order.

@@ -9,7 +9,7 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// The states of an order that are no statuses of its collection (Documented).
+// The states of an order that no [Payload] has (Documented). The other states are pending, failed and expired.
 const (
 	initiated = "INITIATED" // it waits for its payer
 	success   = "SUCCESS"

@@ -76,7 +76,8 @@ func (o *client) Collect(ctx context.Context, t *payments.Transaction) (adapter.
 }
 
 // order returns the request for an order. The payer's browser returns to the address of the merchant's order, or else
-// to the operator's host. The notification also goes to the operator's host, because Cauri asks for the status instead.
+// to the operator's host. Cauri asks for the status, and needs no notification. So the notification goes to the
+// operator's host too.
 func (o *client) order(t *payments.Transaction, id string) paymentRequest {
 	home := "/"
 	if base, err := url.Parse(o.BaseURL); err == nil {

@@ -72,7 +72,7 @@ func newView(v *operatorapi.Visit, o *order) *view {
 	case failed:
 		shown.Sign, shown.Class = "st-fail", "bad"
 		shown.Title, shown.Text = endOf(o)
-		if o.status == "" && o.Canceled { // it was not paid in another tab meanwhile
+		if o.status == "" && o.Canceled { // the payer canceled it, and did not confirm it in another tab
 			shown.Back = o.CancelURL
 		}
 	default:
@@ -148,8 +148,9 @@ func confirm(ctx context.Context, s operatorapi.Sandbox, v *operatorapi.Visit, o
 	return toPage(), nil
 }
 
-// toPage redirects the browser to the same address, where the page shows the result of the form. After the redirect,
-// the payer can load the page again and use the button Back without sending the form again.
+// toPage redirects the browser to the address of the request. The page at this address shows the result of the form.
+// After the redirect, the payer can load the page again, or use the button Back, and the browser does not send the form
+// again.
 func toPage() operatorapi.Answer {
 	return operatorapi.Answer{Status: http.StatusSeeOther, Header: http.Header{"Location": {"?"}}}
 }
@@ -163,8 +164,10 @@ func again(ctx context.Context, s operatorapi.Sandbox, token string) (*order, er
 	return read(ctx, s, placed)
 }
 
-// decide shows how an order ended after its payer's decision, and leads the browser to an address of the shop. It sends
-// the header Refresh, because the policy of the page makes browsers refuse a redirect to another site after a form.
+// decide answers the payer's decision on an order. The parameter err is the error of that decision; nil if the decision
+// was recorded. The page shows how the order ended. The header Refresh leads the browser to an address of the shop.
+// decide does not redirect, because the policy of the page makes browsers refuse a redirect to another site after a
+// form.
 func decide(ctx context.Context, s operatorapi.Sandbox, v *operatorapi.Visit, o *order, err error) (operatorapi.Answer, error) {
 	if err == nil {
 		o, err = again(ctx, s, v.Order.Token)
@@ -172,7 +175,7 @@ func decide(ctx context.Context, s operatorapi.Sandbox, v *operatorapi.Visit, o 
 	if err != nil {
 		return operatorapi.Answer{}, err
 	}
-	if o.state == initiated { // it was not ended, because another request confirms it
+	if o.state == initiated { // another request is confirming the order, so it has not ended
 		return toPage(), nil
 	}
 	shown := newView(v, o)
@@ -181,7 +184,8 @@ func decide(ctx context.Context, s operatorapi.Sandbox, v *operatorapi.Visit, o 
 	return answer, nil
 }
 
-// inHeader escapes all but ASCII in an address, because browsers read headers as ISO 8859-1.
+// inHeader returns an address with escapes for all characters outside ASCII, because browsers read headers as ISO
+// 8859-1.
 func inHeader(address string) string {
 	return notASCII.ReplaceAllStringFunc(address, url.QueryEscape)
 }
@@ -197,9 +201,10 @@ var (
 // longestNational is the length of the longest number without its country code.
 const longestNational = 10
 
-// typedMSISDN returns a typed number in E.164; ok is false if it is none. The typed number has a country code after + or
-// 00. Without these, it has one if it begins with the country's code and is longer than a national number.
-func typedMSISDN(typed string, country payments.Country) (msisdn string, ok bool) {
+// msisdnOf returns a typed number in E.164; ok is false if the text is no number. After + or 00, the number begins with
+// a country code. Without them, it begins with one only if it is longer than a national number and begins with the code
+// of this country.
+func msisdnOf(typed string, country payments.Country) (msisdn string, ok bool) {
 	parts := numberForm.FindStringSubmatch(notInNumber.Replace(strings.TrimSpace(typed)))
 	if parts == nil {
 		return "", false
@@ -211,7 +216,8 @@ func typedMSISDN(typed string, country payments.Country) (msisdn string, ok bool
 	return msisdn, payments.ValidMSISDN(msisdn)
 }
 
-// The payment may have succeeded although the payer did not get the page. pageTells says so.
+// tryAgain and pageTells are the beginning and the end of a sentence. pageTells says that the page shows whether the
+// payment is made: the payment may have succeeded although the payer did not get the page.
 const tryAgain, pageTells = "Réessayer ", "\u00a0: la page dira si le paiement est fait."
 
 // refusePage returns the page for a refusal.

@@ -23,8 +23,8 @@ type Payload struct {
 	ConfirmTxnMessage *string `json:"confirmtxnmessage"`
 	OrderID           string  `json:"order_id"`
 
-	// Only for a forwarded collection that waits for its payer: the page on which the payer confirms it, and the id of
-	// its order.
+	// These fields are set only for a forwarded collection that waits for its payer. PaymentURL is the page on which
+	// the payer confirms the collection. OperatorOrderID is the id of its order at the operator.
 	PaymentURL      string `json:"payment_url,omitempty"`
 	OperatorOrderID string `json:"operator_order_id,omitempty"`
 }
