@@ -7,8 +7,8 @@ import (
 	"github.com/cauri-dev/cauri/server/service"
 )
 
-// answerOf converts an answer of an operator's API into one of package httpfront. An answer without a body gets one if a
-// fault of the caller truncates bodies.
+// answerOf converts an answer of an operator's API into one of package httpfront. If a fault truncates the body, an
+// answer without a body gets one first.
 func answerOf(api *operatorapi.API, answered operatorapi.Answer, who *service.Caller) httpfront.Answer {
 	a := httpfront.Answer{Status: answered.Status, Header: answered.Header.Clone()}
 	if text, isText := answered.Body.(operatorapi.Text); isText {

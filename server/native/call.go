@@ -72,8 +72,8 @@ func (s *sandbox) answer(r *http.Request, route *operatorapi.Route) (answered op
 	return answered, err
 }
 
-// unread returns the refusal of a call whose body could not be read. It returns nil if the call needs no body. For a
-// call for a token, the reason is [operatorapi.UserInvalid], the only one that these calls document for their input.
+// unread returns the refusal of a call whose body could not be read; nil if the call needs no body. For a call that
+// issues a token, the reason is [operatorapi.UserInvalid]. These calls document no other reason for a wrong input.
 func unread(route *operatorapi.Route, err error) *operatorapi.Refusal {
 	refusal, hint := operatorapi.Refuse(operatorapi.Invalid), "the body is incomplete"
 	switch {

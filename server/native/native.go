@@ -43,7 +43,7 @@ type Options struct {
 	Directory *sandboxes.Directory
 	Now       func() time.Time
 	Random    io.Reader              // random bytes for tokens and users
-	PINKey    func() *rsa.PrivateKey // key for PINs that clients encrypt; nil for none
+	PINKey    func() *rsa.PrivateKey // returns the key for PINs that clients encrypt, or nil for none; may be nil
 	BaseURL   *url.URL               // base URL for merchants, used in the descriptions of the APIs; nil: not known
 }
 
@@ -86,8 +86,8 @@ func RoutedPath(u *url.URL) string {
 	return "/" + strings.Join(parts, "/")
 }
 
-// isOfOperator reports whether an unescaped path is one of an operator's API. The router matches no other path with a
-// route of package native, so [param] can unescape every parameter.
+// isOfOperator reports whether an unescaped path is one of an operator's API. Only such a path reaches a route of
+// package native, so [param] can unescape every parameter.
 func isOfOperator(path string) bool {
 	if within, ok := strings.CutPrefix(path, "/sandboxes/"); ok {
 		_, named, _ := strings.Cut(within, "/")

@@ -10,11 +10,12 @@ import (
 )
 
 const (
-	// pinsAtOnce is the maximum number of private operations of a process at the same time. A sandbox has one at a
-	// time.
+	// pinsAtOnce is the maximum number of RSA private-key operations that run in the process at the same time. At most
+	// one of them is for the same sandbox.
 	pinsAtOnce = 2
-	// pinRest is the pause after an operation, as a multiple of its duration. The sandbox keeps its turn during the
-	// pause. So a sandbox takes at most a tenth of a core for PINs, and all sandboxes together take a fifth.
+	// pinRest is the pause after an operation, as a multiple of its duration. During the pause, the sandbox keeps its
+	// turn and its slot. So a sandbox takes at most a tenth of a core for PINs, and all sandboxes together take a
+	// fifth.
 	pinRest = 9
 	// pinWait is the longest wait for a turn.
 	pinWait = 3 * time.Second
@@ -23,9 +24,9 @@ const (
 // noPINKey is the error code of a refusal if no key for PINs is set.
 const noPINKey = "no_encryption_key"
 
-// pinTurns bounds the private operations that callers can ask for.
+// pinTurns limits the RSA private-key operations that callers can cause.
 type pinTurns struct {
-	slots chan struct{} // semaphore: operations
+	slots chan struct{} // semaphore with a slot for each operation, pinsAtOnce in all
 
 	mu        sync.Mutex
 	sandboxes map[int64]*pinTurn

@@ -48,10 +48,10 @@ func (s *sandbox) refusePlaced(ctx context.Context, o *operatorapi.PlacedOrder) 
 	return operatorapi.Refuse(operatorapi.Duplicate).Say(holder)
 }
 
-// newestPlaced bounds the orders among which [sandbox.whoWaits] looks for one.
+// newestPlaced is the number of open orders, newest first, among which [sandbox.whoWaits] searches.
 const newestPlaced = 100
 
-// whoWaits says which order, that waits for its payer, has the reference of another one.
+// whoWaits returns a sentence without a period about the open order whose reference is that of the order o.
 func (s *sandbox) whoWaits(ctx context.Context, o *operatorapi.PlacedOrder) (string, error) {
 	open, err := s.native.ledger.ListOpenCheckouts(ctx, s.who.Sandbox.Tenant, s.api.Operator, newestPlaced)
 	for i := range open {
@@ -113,7 +113,7 @@ func (s *sandbox) Confirm(ctx context.Context, placed operatorapi.PlacedOrder, c
 		return err
 	}
 	if err != nil || subtle.ConstantTimeCompare([]byte(wanted), []byte(code)) != 1 {
-		// The hint is for the merchant's request log. It takes the same time for known and unknown numbers.
+		// The hint is for the merchant's request log. WhyUnknown takes the same time for known and unknown numbers.
 		s.recorded.Hint = s.native.service.WhyUnknown(ctx, s.who.Sandbox, market, o.MSISDN)
 		if left == 0 {
 			err = s.end(ctx, placed, false)
@@ -125,8 +125,9 @@ func (s *sandbox) Confirm(ctx context.Context, placed operatorapi.PlacedOrder, c
 	return s.payPlaced(ctx, placed, o)
 }
 
-// payPlaced records the collection of an order after its payer has given the right code. If that fails, the code does
-// not count as tried, except if the reference is taken: then the order ends.
+// payPlaced records the collection of an order after its payer has given the right code. If the collection cannot be
+// recorded, the code does not count as tried. If the reference is taken, the order ends instead. If the order has ended
+// already, payPlaced refuses with [operatorapi.NotFound].
 func (s *sandbox) payPlaced(ctx context.Context, placed operatorapi.PlacedOrder, o operatorapi.Order) error {
 	err := s.recordOnce(ctx, o, func(ctx context.Context, who *service.Caller, a service.Ask) (service.Recorded, error) {
 		a.Call.Checkout = s.stored(placed)
@@ -150,7 +151,7 @@ func (s *sandbox) payPlaced(ctx context.Context, placed operatorapi.PlacedOrder,
 }
 
 // PageOf implements [operatorapi.Sandbox]. The page is at the host of the request. Its path names the sandbox, because
-// a payer's browser has no credential that identifies it.
+// a payer's browser has no credential that identifies the sandbox.
 func (s *sandbox) PageOf(o operatorapi.PlacedOrder) string {
 	origin, _ := static.AskedAt(s.request, s.native.baseURL, "")
 	return origin + "/sandboxes/" + s.who.Sandbox.Namespace + "/" + s.who.Sandbox.Name + prefix + string(s.api.Operator) +

@@ -58,7 +58,8 @@ func (n *Native) refuse(
 	return a
 }
 
-// isFailure reports whether an error is to be logged: neither the caller nor a fault caused it.
+// isFailure reports whether an error must be logged. An error is logged if neither the caller nor a fault of the
+// sandbox caused it.
 func isFailure(err error, refusal *operatorapi.Refusal) bool {
 	deliberate := errors.As(err, new(*operatorapi.Refusal)) || errors.As(err, new(service.ErrFault))
 	return refusal.Why == operatorapi.Internal && !deliberate || errors.Is(err, postgres.ErrUnavailable)
@@ -113,7 +114,7 @@ func refusalOf(err error) *operatorapi.Refusal {
 		return operatorapi.OfStatus(status, faults.CodeOf(status))
 	case errors.As(err, new(httpfront.ErrRateLimited)):
 		return operatorapi.Refuse(operatorapi.TooMany)
-	case errors.As(err, new(httpfront.ErrMisdirected)): // no operator has a code for it, so Reason names the flag
+	case errors.As(err, new(httpfront.ErrMisdirected)): // no operator has a code for a wrong host, so Reason names the flag
 		return operatorapi.OfStatus(http.StatusMisdirectedRequest, httpfront.MisdirectedCode+": "+httpfront.AllowedHostsFlag)
 	case reasons[code] != "":
 		return operatorapi.Because(reasons[code], code).Say(detailOf(err))
@@ -125,7 +126,8 @@ func refusalOf(err error) *operatorapi.Refusal {
 	return operatorapi.Refuse(operatorapi.Internal)
 }
 
-// detailOf returns what is wrong, for the errors that name what the caller cannot know; "" for any other error.
+// detailOf returns what is wrong, for the errors whose text names something that the caller cannot know; "" for any
+// other error.
 func detailOf(err error) string {
 	var environment service.ErrNoEnvironment
 	var refused payments.ErrNotRefundable

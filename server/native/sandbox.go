@@ -98,7 +98,8 @@ func (s *sandbox) Notify(ctx context.Context, n operatorapi.Notice) error {
 	return err
 }
 
-// questionLimit is the longest wait for the reply to a question. It leaves the call time to record the payment.
+// questionLimit is the longest wait for the reply to a question. After this wait, two seconds are left to record the
+// payment.
 const questionLimit = httpfront.AnswerTimeout - 2*time.Second
 
 // Ask implements [operatorapi.Sandbox].
@@ -114,7 +115,8 @@ func (s *sandbox) Ask(ctx context.Context, question operatorapi.Notice, limit ti
 	return &operatorapi.Reply{Status: *attempt.ResponseStatus, Body: attempt.ResponseBody}, nil
 }
 
-// queue queues a callback that belongs to no transaction, and returns its id. If once is true, it is sent only once.
+// queue queues a callback that belongs to no transaction, and returns the id of the callback. If once is true, the
+// callback has no retries.
 func (s *sandbox) queue(ctx context.Context, n operatorapi.Notice, once bool) (payments.ID, error) {
 	sent, err := json.Marshal(n.Sent)
 	if err != nil {

@@ -110,7 +110,7 @@ func (s *sandbox) token(ctx context.Context, hash sandboxes.KeyHash) (nativestor
 			return token, nil
 		}
 	}
-	if s.api.KeyHeader == "" { // anybody can send such a token, because its key is no secret
+	if s.api.KeyHeader == "" { // anybody can send such a token, because the client id in it is no secret
 		if known, err := n.ledger.KnowsNativeSecret(ctx, sandbox.Tenant, s.api.Operator, hash); err != nil || !known {
 			return nativestore.Token{}, cmp.Or(err, ledger.ErrNotFound)
 		}
