@@ -146,8 +146,8 @@ type FaultCondition struct {
 	// +optional
 	Until DateTime `json:"until,omitempty"`
 
-	// every is whether a fault of the api or of an operator applies to every request or attempt, not once for each
-	// reference. For a fault with a percent, it is whether each request or attempt has its own draw. Default false.
+	// every is whether a fault applies to every request or attempt, not once for each reference. It is about faults of
+	// the api and of an operator, and of a webhook with a percent. Each reference has one draw by percent. Default false.
 	//
 	// +optional
 	Every bool `json:"every,omitempty"`
@@ -160,7 +160,7 @@ type FaultCondition struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.spacing) || has(self.duplicate)",fieldPath=".spacing",message="write a spacing only with duplicate, for example duplicate: 2"
 type WebhookFault struct {
 	// drop loses the attempt: the receiver gets nothing, and the next attempt follows as after a failure. Without
-	// when.attempt, all attempts are lost.
+	// when.attempt and when.first, and without when.percent or with when.every, all attempts are lost.
 	//
 	// +optional
 	Drop bool `json:"drop,omitempty"`
