@@ -76,6 +76,7 @@ strategy:
   valueFrom:
     resourceFieldRef:
       resource: limits.memory
+      divisor: "0" # the default, which Argo CD would otherwise show as a difference for ever
 {{- end }}
 {{- end }}
 
