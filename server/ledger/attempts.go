@@ -48,8 +48,9 @@ type FinishedAttempt struct {
 }
 
 // FinishAttempts records attempts, ends their leases, and updates the health of their endpoints, all in one database
-// transaction. finished is in the order in which the attempts ended. leaseHeld[i] is false if the lease of attempt i
-// had expired: another worker has the event, or this call is a repetition. For such an attempt it writes nothing.
+// transaction. The parameter finished is in the order in which the attempts ended. leaseHeld[i] is false if the lease
+// of finished[i] had expired, because another worker has the event, or because this call is a repetition.
+// FinishAttempts writes nothing for such an attempt.
 func (s *Deliveries) FinishAttempts(ctx context.Context, finished []FinishedAttempt) (leaseHeld []bool, err error) {
 	params := sqlc.FinishAttemptsParams{
 		BreakerFailures: BreakerFailures, BreakerMs: postgres.Milliseconds(BreakerAfter), ProbeMs: postgres.Milliseconds(ProbeInterval),
@@ -70,7 +71,8 @@ func (s *Deliveries) FinishAttempts(ctx context.Context, finished []FinishedAtte
 }
 
 // finishAttempts runs the statement FinishAttempts. If faults may apply to an attempt, it also calls noteFaults in the
-// same database transaction. ordinals are indexes into finished, from 1, of the attempts whose lease was held.
+// same database transaction. The result ordinals has the positions in finished, counted from 1, of the attempts whose
+// lease was held.
 func (s *Deliveries) finishAttempts(
 	ctx context.Context, finished []FinishedAttempt, params sqlc.FinishAttemptsParams,
 ) (ordinals []int32, err error) {

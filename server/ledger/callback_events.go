@@ -61,14 +61,15 @@ type Notice struct {
 	Kind, URL string
 	Sent      json.RawMessage // what its body is built from, in the format of the operator's package
 	After     time.Duration   // until it is due, in sandbox time
-	Once      bool            // whether it is sent once, whatever the operator's schedule
+	Once      bool            // whether it has one attempt only, without retries, whatever the operator's schedule says
 }
 
 // MaxNotices is how many callbacks without a transaction a sandbox may have at one operator.
 const MaxNotices = 10_000
 
-// AddNotice queues a callback that belongs to no transaction, and returns its id, which is id with the sandbox's time.
-// Beyond [MaxNotices], it deletes the oldest ones.
+// AddNotice queues a callback that belongs to no transaction. It returns the id of the callback: the parameter id, with
+// the sandbox's time in it. If the sandbox has more than [MaxNotices] of the operator, AddNotice deletes the oldest
+// ones.
 func (l *Ledger) AddNotice(ctx context.Context, tenant int64, id payments.ID, n *Notice) (payments.ID, error) {
 	retries := int32(0)
 	if n.Once {

@@ -20,8 +20,9 @@ type callbackFault struct {
 
 // decideCallbackFaults decides which faults apply to due callbacks, and records the decisions. So the same fault
 // applies if another worker leases the callback later. decideCallbackFaults postpones the callbacks that a fault
-// delays. It skips callbacks that were attempted before, such as those that a user sends again. It runs no statement if
-// neither a sandbox nor a test number has faults. A callback that belongs to no transaction has none.
+// delays. No fault applies to a callback that was attempted before, such as one that a user sends again, or to a
+// callback that belongs to no transaction. decideCallbackFaults runs no statement if neither a sandbox nor a test
+// number has faults.
 func decideCallbackFaults(
 	ctx context.Context, q *sqlc.Queries, due []sqlc.LockDueCallbacksRow, about aboutTransactions,
 ) (map[ledgerdb.Key]callbackFault, error) {

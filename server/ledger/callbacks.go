@@ -151,7 +151,7 @@ func (s *Deliveries) GiveBackCallbacks(ctx context.Context, callbacks []LeasedCa
 	return postgres.Classify(s.core.System().GiveBackCallbacks(ctx, keys.Tenants, keys.IDs, fences), "giving callbacks back")
 }
 
-// FinishCallback records an attempt and ends its lease. It reports false, and writes nothing, if the lease was lost.
+// FinishCallback records an attempt and ends its lease. If the lease has expired, it returns false and writes nothing.
 func (s *Deliveries) FinishCallback(ctx context.Context, c *LeasedCallback, a AttemptResult) (leaseHeld bool, err error) {
 	rows, err := s.core.System().FinishCallback(ctx, sqlc.FinishCallbackParams{
 		Tenant: c.Tenant, ID: postgres.UUID(c.ID), Fence: c.Fence, StartedAt: a.StartedAt, RealStartedAt: c.TakenAt,

@@ -44,7 +44,8 @@ func refOf(row *sqlc.NextChangesRow) changeRef {
 	return ref
 }
 
-// The statements that read changed rows. As in lookUpStatement, they hide the number of rows from the planner.
+// The statements that read changed rows. Their subselects hide the number of ids from the planner, for the reason given
+// at lookUpStatement.
 const (
 	changedTransactions = "select " + ledgerdb.TransactionColumns + `
 from transactions where tenant = $1 and id = any((select $2::uuid[])::uuid[])`
@@ -166,8 +167,8 @@ type changedRows struct {
 	moved   map[payments.ID][]changeRef // the balances that a transaction moved
 }
 
-// The method of returns the references for which a noted reference stands, in the order in which a stream sends them. A
-// booking stands for its transaction, its event and the balances that it moved.
+// The method of returns the references that a noted reference stands for, in the order in which a stream sends them. A
+// booking stands for its transaction, its event and the balances that it moved. Any other reference stands for itself.
 func (f *changedRows) of(ref changeRef) []changeRef {
 	if ref.kind != bookingKind {
 		return []changeRef{ref}

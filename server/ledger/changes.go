@@ -18,8 +18,8 @@ import (
 // the noted changes are too old, or the position is from before a reset.
 var ErrChangesLost = errors.New("it is not known what has changed since then")
 
-// Position is a position in the changes of a sandbox: after one change, or before all changes of a database
-// transaction.
+// Position is a position in the changes of a sandbox. It is after one change or, if Seq is 0, before all changes of a
+// database transaction.
 type Position struct {
 	Xact int64 // the database transaction
 	Seq  int64 // the number of the change; 0: before the first change of Xact
@@ -30,11 +30,11 @@ func (p Position) Compare(q Position) int {
 	return cmp.Or(cmp.Compare(p.Xact, q.Xact), cmp.Compare(p.Seq, q.Seq))
 }
 
-// Change is a changed row in its state at the time of reading, or the clock. Exactly one of the pointers is set; for an
-// attempt, Event is set too.
+// Change is a changed row, or the clock, in its state at the time of reading. Exactly one of the pointers is set. An
+// attempt is the exception: Attempt and Event are set.
 type Change struct {
 	At          Position
-	Resume      Position // a client that resumes here misses nothing; changes at the same At may be sent again
+	Resume      Position // position from which a client resumes after this change; it may get other changes of the same At again
 	Transaction *payments.Transaction
 	Event       *Event
 	Attempt     *AttemptRecord
@@ -51,7 +51,7 @@ type Balance struct {
 
 // Changes are changes in the order in which they were made.
 type Changes struct {
-	Changes []Change // only the last change of each row
+	Changes []Change // one for each changed row, at its last change
 	Next    Position // the position to read from next
 	Below   int64    // all database transactions before this one have ended
 	More    bool     // there may be more changes now

@@ -45,7 +45,7 @@ type LeasedEvent struct {
 	Seed       *int64        // the seed of the sandbox's draws; nil: draws are random
 	Fault      *faults.Fault // the fault that applies to this attempt; nil for none
 	Sent       int           // how often it was already sent in this attempt, because of Fault
-	OutOfOrder bool          // a fault changes the order: other events of the sandbox may wait for this one
+	OutOfOrder bool          // a fault of the sandbox changes the order: another event may wait for this one
 
 	OrganizationID string
 	Transaction    *payments.Transaction

@@ -14,14 +14,14 @@ import (
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
 
-// outOfOrderWait is the longest time that an event waits for the sandbox's next event to be sent.
+// outOfOrderWait is the longest time, in sandbox time, that an event waits until the next event of its sandbox is sent.
 const outOfOrderWait = time.Minute
 
 // eventFault is the effect of faults on the next attempt of an event.
 type eventFault struct {
 	fault      *faults.Fault // nil: none applies
-	sent       int           // how often the event was sent in this attempt
-	outOfOrder bool          // other events of the sandbox may wait for this one
+	sent       int           // how often the event was already sent in this attempt, because of fault
+	outOfOrder bool          // a fault of the sandbox sends events out of order: another event may wait for this one
 	dueAt      *time.Time    // the event waits until then, and is not leased now; nil: it does not wait
 }
 
@@ -210,8 +210,8 @@ func (d *eventFaults) decideFaults(ctx context.Context, events []*sqlc.LockDueEv
 	return d.q.PostponeEvents(ctx, postponed.Tenants, postponed.IDs, dueAt)
 }
 
-// chooseFault returns the first fault that applies, nil for none, and counts it. While one event of a sandbox waits for the
-// next, no other event is sent out of order.
+// chooseFault returns the first fault that applies, and counts it; nil for none. While an event of a sandbox waits for
+// the next one, no fault sends another event of the sandbox out of order.
 func chooseFault(counts *faultcounts.Counts, p faultcounts.Target, awaiting map[int64]bool) *faults.Fault {
 	for _, f := range p.Fits {
 		if f.Webhook.OutOfOrder && awaiting[p.Tenant] {
@@ -264,8 +264,8 @@ func (s *Deliveries) SendAgain(ctx context.Context, e *LeasedEvent, spacing time
 	return changed > 0, postgres.Classify(err, "sending an event again")
 }
 
-// noteFaults records the faults of attempts. An event that waited for one of the sent events becomes due. The parameter
-// ordinals has the indexes in finished, from 1, of the attempts whose lease was held.
+// noteFaults records the faults of attempts. If an event waits for one of the sent events, it becomes due. The
+// parameter ordinals has the positions in finished, counted from 1, of the attempts whose lease was held.
 func noteFaults(ctx context.Context, q *sqlc.Queries, finished []FinishedAttempt, ordinals []int32) error {
 	var withFault, sent ledgerdb.Keys
 	var names []string

@@ -83,9 +83,9 @@ func earliest(times ...*time.Time) *time.Time {
 type Target struct {
 	By      *time.Duration
 	To      *time.Time
-	NextDue bool // the time at which the next row is due; now if there is none
-	// Shown is, with NextDue, the time that a person was shown as that of the next row; nil for any. Another one is
-	// [ErrNotNextDue].
+	NextDue bool // whether the target is the time at which the next row is due; the present time if no row is due later
+	// Shown is for NextDue: the time of the next row that was shown to a person; nil for no check. If the next row is due
+	// at another time, the result is [ErrNotNextDue].
 	Shown *time.Time
 }
 
@@ -147,15 +147,15 @@ type ErrClockBusy struct{ Target time.Time }
 
 func (e ErrClockBusy) Error() string { return "the clock is being advanced to " + e.Target.String() }
 
-// ErrNotNextDue is returned if something else has become the next that is due.
+// ErrNotNextDue is returned if the next row is not due at [Target.Shown] any more.
 var ErrNotNextDue = errors.New("something else is due next")
 
 // ErrClockReset is returned when the sandbox was reset while its clock was being advanced.
 var ErrClockReset = errors.New("the sandbox was reset while its clock was being advanced")
 
 // Advance starts an advance of a sandbox's clock. A worker carries it out. A sandbox without a clock gets one. If an
-// advance to the same target is under way, Advance returns that one, and also if it has just ended, so that a caller can
-// wait on. If an advance to another target is under way, it returns [ErrClockBusy].
+// advance to the same target is under way or has just ended, Advance returns that one, so that a caller who repeats the
+// call can wait for it. If an advance to another target is under way, it returns [ErrClockBusy].
 func (c *Control) Advance(ctx context.Context, tenant int64, to Target) (Advance, error) {
 	advance, err := c.setClockTarget(ctx, tenant, to)
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -221,7 +221,7 @@ type AdvanceCounts struct {
 type AdvanceState struct {
 	Now      time.Time
 	UnderWay bool
-	Ended    *AdvanceCounts // nil while it is under way, and after a suspension of the sandbox has stopped it
+	Ended    *AdvanceCounts // nil: it is under way, or the suspension of the sandbox has stopped it
 }
 
 // AdvanceState returns the progress of an advance. It returns [ErrClockReset] if the sandbox was reset since the

@@ -53,8 +53,9 @@ func (c *Conditions) Match(f Filter) {
 	c.Created("created_at", f.CreatedAfter, f.CreatedBefore)
 }
 
-// Created adds the bounds after and before of a time; nil for no bound. The bound after includes its own time, and before
-// excludes it. The microseconds of a bound do not count: a clock shows them, and the time of a row does not.
+// Created adds the bounds after and before of a time; nil for no bound. The bound after includes its own time, and
+// before excludes it. Created ignores the microseconds of a bound: a bound from a clock has microseconds, and the time
+// of a row has none.
 func (c *Conditions) Created(column string, after, before *time.Time) {
 	if after != nil {
 		c.Add(column+" >= $%d", after.Truncate(time.Millisecond))

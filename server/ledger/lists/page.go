@@ -1,8 +1,8 @@
 package lists
 
-// Page returns the rows of a page of at most limit rows, in the rows that a list found with limit+1 as its limit. The
-// parameter after says that the page follows a row, and before that it ends before one. Page also reports whether the
-// list has newer and older rows beside the page.
+// Page returns the rows of a page, at most limit. The parameter found has the rows that a list found with the limit
+// limit+1. The parameter after is true if the page begins after a row, and before is true if it ends before a row.
+// newer and older report whether the list has rows on that side of the page.
 func Page[T any](found []T, limit int, after, before bool) (rows []T, newer, older bool) {
 	more := len(found) > limit
 	if before {

@@ -33,8 +33,8 @@ func (l *Transactions) ListTransactions(
 	return l.listTransactions(ctx, tenant, f, after, nil, limit)
 }
 
-// ListNewerTransactions returns the page of [Transactions.ListTransactions] that ends before the transaction than: the
-// transactions that were created after it, newest first, at most the number limit.
+// ListNewerTransactions returns the page of [Transactions.ListTransactions] that ends before the transaction with the
+// id than. It has the next newer transactions, newest first, at most the number limit.
 func (l *Transactions) ListNewerTransactions(
 	ctx context.Context,
 	tenant int64,
@@ -91,8 +91,8 @@ func Statement(tenant int64, f Filter, after, before *payments.ID, limit int) (s
 		ledgerdb.TransactionColumns, strings.Join(c.Where, " and "), direction, len(c.Args)+1), before), append(c.Args, limit)
 }
 
-// newestFirst returns a statement with the rows of another one, in the order of the list. The other statement reads
-// from the oldest row of the page on if before is not nil.
+// newestFirst returns a statement that puts the rows of the statement sql in the order of the list. If before is not
+// nil, sql returns the rows from the oldest to the newest.
 func newestFirst(sql string, before *payments.ID) string {
 	if before == nil {
 		return sql

@@ -16,7 +16,7 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// Expectations evaluates the rows of Expectations.
+// Expectations evaluates the expectations of the resources of kind Expectation.
 type Expectations struct{ core ledgerdb.Core }
 
 // NewExpectations returns [Expectations] of a database.
@@ -37,15 +37,16 @@ func (e *Expectations) TenantsToEvaluate(ctx context.Context, batch int) ([]queu
 	return due, nil
 }
 
-// FailExpectationsOfResets fails the open expectations whose sandbox was reset or deleted, and returns how many they
-// were.
+// FailExpectationsOfResets fails the open expectations whose sandbox was reset or deleted. It returns the number of
+// these expectations.
 func (e *Expectations) FailExpectationsOfResets(ctx context.Context) (failed int, err error) {
 	n, err := e.core.System().FailExpectationsOfResets(ctx, expectations.ResetMessage)
 	return int(n), postgres.Classify(err, "failing the expectations of sandboxes that were reset")
 }
 
-// EvaluateExpectation evaluates the expectation of a sandbox that is due and was not evaluated for the longest time. It
-// returns Open if it is not decided, and an empty verdict if none is due, or other workers evaluate those that are.
+// EvaluateExpectation evaluates one expectation of a sandbox: of those that are due, the one whose last evaluation is
+// the oldest. It returns the verdict, [expectations.Open] as long as it is not decided. It returns an empty verdict if
+// no expectation is due, or if other workers evaluate all that are.
 func (e *Expectations) EvaluateExpectation(ctx context.Context, tenant int64) (verdict expectations.Verdict, err error) {
 	err = e.core.DB.InTx(ctx, postgres.IdleLimited, func(tx pgx.Tx) error {
 		q := sqlc.New(tx)
@@ -69,7 +70,7 @@ func (e *Expectations) EvaluateExpectation(ctx context.Context, tenant int64) (v
 	return verdict, nil
 }
 
-// evaluate evaluates an expectation and writes what is known of it then.
+// evaluate evaluates an expectation, stores its new state and returns it.
 func evaluate(ctx context.Context, tx pgx.Tx, row *sqlc.LockExpectationRow) (state expectations.State, err error) {
 	lines, err := expectations.Parse(row.Lines)
 	if err != nil {
@@ -101,8 +102,8 @@ func evaluate(ctx context.Context, tx pgx.Tx, row *sqlc.LockExpectationRow) (sta
 	return state, writeJudgement(ctx, q, row, &former, &state, terms)
 }
 
-// observeAlone observes the sandbox as it is, or was at the time at. It does so in a savepoint, so that a statement that
-// takes too long ends nothing else.
+// observeAlone observes the sandbox as it was at the time at, or as it is if at is not in the past. It uses a
+// savepoint, so that a statement that takes too long does not end the database transaction.
 func observeAlone(
 	ctx context.Context, tx pgx.Tx, row *sqlc.LockExpectationRow, lines []expectations.Line, at time.Time,
 ) (results []expectations.Result, err error) {

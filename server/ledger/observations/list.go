@@ -11,7 +11,7 @@ import (
 	"github.com/cauri-dev/cauri/server/postgres"
 )
 
-// Expectation is what a resource expects of its sandbox, with what is known of it. All times are real times.
+// Expectation is what a resource expects of its sandbox, with its latest results. All times are real times.
 type Expectation struct {
 	UID       string // of the resource
 	Name      string // of the resource
@@ -28,12 +28,12 @@ type Expectation struct {
 // ExpectationList is a page of the expectations of a sandbox.
 type ExpectationList struct {
 	Expectations      []Expectation // the newest first
-	Open, Met, Failed int64         // of all of the sandbox
+	Open, Met, Failed int64         // numbers of all expectations of the sandbox
 	Now               time.Time     // by the database's clock
 }
 
-// ListExpectations returns the newest expectations of a sandbox, or those that are older than the one with the UID after.
-// A text that is no UID means the newest.
+// ListExpectations returns at most limit expectations of a sandbox, newest first: those that are older than the
+// expectation with the UID after. If after is not a UID, it returns the newest ones.
 func (o *Observer) ListExpectations(ctx context.Context, tenant int64, after string, limit int) (ExpectationList, error) {
 	var from pgtype.UUID
 	if from.Scan(after) != nil {

@@ -31,14 +31,15 @@ type Observed struct {
 	Lines  []expectations.Observation
 	Newest *payments.ID // the newest transaction of the sandbox; nil: it has none
 	At     time.Time    // by the database's clock
-	Tenant int64        // of the sandbox, which has another one after a reset
+	Tenant int64        // of the sandbox; a reset gives it another tenant
 }
 
 const (
-	// observedAtOnce is how many observations a process makes at once, of one sandbox one. Each may keep a core of the
-	// database busy for 2 s.
+	// observedAtOnce is the maximum number of observations that a process makes at a time. It makes at most one at a time
+	// of each sandbox. Each may keep a core of the database busy for 2 s.
 	observedAtOnce = 2
-	// observationWait is how long the first one of a sandbox may wait before further ones are refused.
+	// observationWait is the longest time that the first waiting observation of a sandbox may wait. If it has waited
+	// longer, further observations of the sandbox are refused.
 	observationWait = 8 * time.Second
 )
 
@@ -79,8 +80,8 @@ func classifyObservation(err error) error {
 	return postgres.Classify(err, "observing a sandbox")
 }
 
-// observeLines sends one statement, so that all lines are observed in one snapshot. The parameter then is nil, or a time that
-// has passed.
+// observeLines sends one statement, so that all lines are observed in one snapshot. The parameter then is the past time
+// at which the sandbox is observed; nil: now.
 func observeLines(
 	ctx context.Context, tx pgx.Tx, tenant int64, lines []expectations.Line, since *payments.ID, then *PastTime,
 ) (seen Observed, err error) {
@@ -108,8 +109,8 @@ func observeLines(
 	return seen, err
 }
 
-// Statement returns a statement with a part for each line, and a part for the newest transaction. A part returns
-// one row. It returns no row for a float or test client that does not exist.
+// Statement returns a statement with a part for each line, and a last part for the newest transaction. Each part
+// returns one row. The part of a float or test client that does not exist returns no row.
 func Statement(tenant int64, lines []expectations.Line, since *payments.ID, then *PastTime) (sql string, args []any) {
 	c := observing{Conditions: lists.Conditions{Args: []any{tenant}}, since: since}
 	c.enter(then)
@@ -131,7 +132,7 @@ func observation(line int, c observedColumns, from string) string {
 		cmp.Or(c.late, "false"), from)
 }
 
-// maxObserved is the most rows that a line counts.
+// maxObserved is the maximum number of rows that the part of a line counts.
 const maxObserved = expectations.MaxCount + 1
 
 // observing builds the parts of a statement that observes a sandbox.

@@ -8,18 +8,21 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// PastTime is a time that has passed, for which a worker observes a sandbox that it looks at late. All times are real.
+// PastTime is a past time at which a worker should have observed a sandbox. The worker is late, and observes the
+// sandbox as it was then. All times are real times.
 type PastTime struct {
 	At      time.Time
-	Clocked bool // the sandbox has a clock, so that nothing says when a transaction was created in real time
-	Changed bool // something may have happened in the sandbox after it
+	Clocked bool // the sandbox has a clock: its transactions do not say when they were created in real time
+	Changed bool // something may have happened in the sandbox after At
 }
 
-// past has the conditions by which a statement observes a sandbox as it was. Its zero value observes it as it is.
+// past has the conditions with which a statement observes a sandbox as it was at a past time. Its zero value observes
+// the sandbox as it is.
 //
-// Balances are known only as they are, so those that changed later are unsure. Of a transaction, the event says when it
-// ended. When it was created is known without a clock only. With one, a transaction that is pending, or ended later, is
-// unsure if anything happened later.
+// Only the present balances are known. So a balance that changed after the time is unsure. The event of a transaction
+// says when the transaction ended. In a sandbox without a clock, the time of its creation is known too. In a sandbox
+// with a clock, it is not known. There, if something happened after the time, a transaction that had not ended at the
+// time is unsure, because it may not have existed.
 type past struct {
 	at              int // the number of the argument with the time; 0: none
 	clocked, unsafe bool
@@ -32,7 +35,8 @@ func (c *observing) enter(then *PastTime) {
 	}
 }
 
-// given uses the argument with the time, which the lines may not need.
+// given returns a condition that is always true and uses the argument with the time, in case that no line uses it; ""
+// without a time.
 func (p *past) given() string {
 	if p.at == 0 {
 		return ""
@@ -55,7 +59,8 @@ func (c *observing) wasThere() {
 	}
 }
 
-// filterThen adds the conditions of a filter, and the status of it that the transaction t had.
+// filterThen adds the conditions of a filter. It compares the status of the filter with the status that the transaction
+// t had at the time.
 func (c *observing) filterThen(f lists.Filter) {
 	status := f.Status
 	if c.at != 0 && status == payments.Pending {
@@ -71,7 +76,8 @@ func (c *observing) filterThen(f lists.Filter) {
 	}
 }
 
-// unsure is the column of a transaction t that tells whether it may not have existed; empty if all are known.
+// unsure returns the column that tells whether it is unsure that a transaction t existed at the time. It returns "" if
+// that is known of all transactions.
 func (p *past) unsure() string {
 	if !p.unsafe {
 		return ""
@@ -79,7 +85,7 @@ func (p *past) unsure() string {
 	return ", not " + p.hadEnded() + " as unsure"
 }
 
-// anyUnsure tells whether one of the transactions that are counted is unsure.
+// anyUnsure returns an expression that tells whether one of the counted transactions is unsure; "" if none can be.
 func (p *past) anyUnsure() string {
 	if !p.unsafe {
 		return ""
@@ -87,7 +93,7 @@ func (p *past) anyUnsure() string {
 	return "coalesce(bool_or(unsure), false)"
 }
 
-// changedLater tells whether a balance has changed since.
+// changedLater returns a condition that tells whether a balance changed after the time; "" without a time.
 func (p *past) changedLater() string {
 	if p.at == 0 {
 		return ""
@@ -111,8 +117,8 @@ func (p *past) callbacksOf() string {
 	return p.before("native_callbacks", fmt.Sprintf(which, "m."), "callback_attempts", "id", 16)
 }
 
-// before is a query for messages with their state and their attempts by that time. A message that was acknowledged
-// counts as delivered, also if it was sent again by hand.
+// before returns a query for messages, with the state and the number of attempts that they had at the time. A message
+// that was acknowledged by then counts as delivered, even if it was sent again by hand.
 func (p *past) before(messages, which, attempts, message string, most int) string {
 	return fmt.Sprintf(`(select case when a.acknowledged then 'delivered' when a.later then 'queued' else m.state end as state,
 		case when a.later then a.earlier else m.attempts end as attempts

@@ -54,9 +54,9 @@ func (s *Upkeep) RemoveAged(ctx context.Context, age time.Duration) (removed int
 	return removed, failed.Err()
 }
 
-// removeAgedEvents goes through the events by their ids. In a sandbox with a clock it stops after a batch without an
-// old event, since most of the following events were recorded later. So an old event stays while the batch before it
-// has no old event.
+// removeAgedEvents removes events in the order of their ids, in batches. In a sandbox with a clock, it stops after a
+// batch that has no old event, because most of the following events were recorded later. So an old event behind such a
+// batch stays as long as the batch has no old event.
 func (s *Upkeep) removeAgedEvents(ctx context.Context, params sqlc.RemoveAgedEventsParams) (removed int64, err error) {
 	for {
 		done, err := s.core.System().RemoveAgedEvents(ctx, params)
@@ -71,9 +71,9 @@ func (s *Upkeep) removeAgedEvents(ctx context.Context, params sqlc.RemoveAgedEve
 	}
 }
 
-// RemoveOldUsage removes rows that do not depend on the retention time: old counts of requests and quotas, ended
-// tokens, orders, callbacks without a transaction, links and sessions, and old references for which faults have applied
-// or requests were counted.
+// RemoveOldUsage removes old rows whose age limit is not the retention time: the counts of requests and quotas; tokens,
+// orders, callbacks without a transaction, links, sessions and expectations; and the references to which faults have
+// applied, or whose requests were counted.
 func (s *Upkeep) RemoveOldUsage(ctx context.Context) error {
 	q := s.core.System()
 	for _, remove := range []func(context.Context, int32) (int64, error){

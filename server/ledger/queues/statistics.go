@@ -20,9 +20,9 @@ type Imbalances struct {
 	Units    int64 // sum of the absolute differences of balances and movements, in minor units of any currency
 }
 
-// Statistics are the rows that wait for the workers. They leave out rows that no worker may take: those of
-// suspended sandboxes, those of sandboxes in which a sweep fails, and events of endpoints that have failed for long.
-// The sessions of the console are read with them. They include those whose API key has ended.
+// Statistics are the rows that wait for the workers. They leave out rows that no worker may take: those of suspended
+// sandboxes, those of sandboxes in which a sweep fails, and events of endpoints that have failed for long.
+// ConsoleSessions is the number of sessions of the console, including those whose API key has ended.
 type Statistics struct {
 	Settlements, Forwards, Events, Callbacks Queue
 	FailingEndpoints                         int
