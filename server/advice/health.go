@@ -31,17 +31,17 @@ func OfReceiver(h *webhooks.EndpointHealth, url string) Advice {
 	return OfAttempt(attempt)
 }
 
-// Beside returns an attempt to deliver an event, with what the health of the receiver says about it. The parameter url is the present
-// one; empty: there is none. The attempt began at started, in real time.
+// Beside returns an attempt to deliver an event, completed with what the health of the receiver says. The parameter url
+// is the present URL; empty: there is none. The parameter started is when the attempt began, in real time.
 func (attempt Attempt) Beside(h *webhooks.EndpointHealth, url string, started time.Time) Attempt {
-	attempt.Host, attempt.Acknowledged = HostAndPortOf(url), h.Acknowledged
-	_, status := webhooks.KindOfText(attempt.Failure) // an answer says what it says without a host
+	attempt.Host, attempt.Acknowledged = HostOf(url), h.Acknowledged
+	_, status := webhooks.KindOfText(attempt.Failure) // the meaning of an answer does not depend on the host
 	attempt.Former = url == "" && status == 0 || h.URLChangedAt != nil && started.Before(*h.URLChangedAt)
 	return attempt
 }
 
-// isOver reports whether the cause is over although nothing else is known of this event. A receiver that was reached may refuse this
-// event only, so what another one shows does not count while it is sent again.
+// isOver reports whether the cause is over although nothing else is known of this event. If the receiver was reached,
+// it may refuse only this event. So an acknowledged other event does not count while this event is sent again.
 func (attempt *Attempt) isOver(reached bool) bool {
 	return attempt.Former || attempt.Acknowledged && (!reached || attempt.Events > 0 && !attempt.Waits)
 }

@@ -8,10 +8,11 @@ import (
 // callbackProblem says why callbacks of an operator's own API do not arrive.
 type callbackProblem struct {
 	ledger.FailingCallbacks
-	problem deliveryProblem // of the newest one
+	problem deliveryProblem // why the newest unacknowledged callback failed
 }
 
-// readCallbacks returns the unacknowledged callbacks with the reason why the newest one of each operator failed.
+// readCallbacks returns one entry for each operator with unacknowledged callbacks. The entry says why the newest of
+// these callbacks failed.
 func (c *Console) readCallbacks(v *visit, found []ledger.UnacknowledgedCallbacks) (all []callbackProblem, err error) {
 	failing, err := c.Service.WhyCallbacksFail(v.ctx(), v.who, found)
 	for _, of := range failing {
@@ -20,7 +21,7 @@ func (c *Console) readCallbacks(v *visit, found []ledger.UnacknowledgedCallbacks
 	return all, err
 }
 
-// what returns two sentences: whose callbacks fail, and why.
+// title returns two sentences: whose callbacks fail, and why.
 func (h *callbackProblem) title(v *visit) string {
 	return v.Text("Callbacks of %s's own API fail.", operatorName(h.Operator)) + " " + h.problem.what + "."
 }
@@ -30,7 +31,8 @@ func (h *callbackProblem) often(v *visit) string {
 	return operatorName(h.Operator) + ", " + unacknowledged(v, h.Count)
 }
 
-// unacknowledged returns the text for a number of unacknowledged events or callbacks of the last 24 hours.
+// unacknowledged returns a text that says how many events or callbacks of the last 24 hours are not acknowledged. From
+// [ledger.MostCounted] on, the text only says that there are more than a number.
 func unacknowledged(v *visit, n int) string {
 	if n >= ledger.MostCounted {
 		return v.Text("more than %s of the last 24 hours not acknowledged", v.Number(ledger.MostCounted-1))

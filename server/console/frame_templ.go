@@ -1129,7 +1129,7 @@ func links(v *visit, second bool) templ.Component {
 	})
 }
 
-// apiLink leads to the page that describes the API. That page leads back.
+// apiLink is a link to the page that describes the API. That page has a link back to the console.
 func apiLink(v *visit) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -1189,7 +1189,7 @@ func apiLink(v *visit) templ.Component {
 	})
 }
 
-// counted is the number beside a page.
+// counted is the number beside the link to a page; nothing for a page without a number.
 func counted(v *visit, path, id, class string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -19,8 +19,8 @@ import (
 // gradePage is the report card of the sandbox's receiver.
 type gradePage struct {
 	webhook *ledger.Webhook
-	check   *receiverchecks.Check // the newest one; nil: there is none
-	card    grade.Card            // so far
+	check   *receiverchecks.Check // the newest check; nil: there was no check yet
+	card    grade.Card            // the results of check so far; zero value: there are none
 }
 
 // rereadGrade is the interval in seconds at which the browser reads the page again while a check runs.
@@ -150,7 +150,7 @@ func (g *gradePage) resultsOf(of grade.Group) (results []*grade.Result) {
 	return results
 }
 
-// passedOf returns how many lines passed, of those that count, as a text.
+// passedOf returns a text with two numbers: the lines that passed, and the lines that count. A skipped line does not count.
 func passedOf(v *visit, results []*grade.Result) string {
 	var passed, counted int64
 	for _, r := range results {

@@ -103,10 +103,10 @@ type invitation struct {
 	*handset
 	link string
 	code qrCode
-	here bool // whether only a browser on this machine reaches the address
+	here bool // whether the link has a loopback address, which only browsers on this machine reach
 }
 
-// linkToHandset makes a link to a phone, and shows it as a QR code. Each time it is shown, it makes another link.
+// linkToHandset makes a link to a phone, and shows it as a QR code. Each request of this page makes another link.
 func (c *Console) linkToHandset(v *visit) (page, error) {
 	h, err := c.findHandset(v)
 	if err != nil {
@@ -169,7 +169,7 @@ func (h *handset) id(part string) string { return part + "-" + h.MSISDN[1:] }
 // called returns the name of the holder, or the number of a test client without a name.
 func (h *handset) called() string { return cmp.Or(h.Name, locale.Phone(h.MSISDN)) }
 
-// shows returns an identifier of what the screen shows. The browser replaces the phone when it changes.
+// shows returns an identifier of what the screen shows. When the identifier changes, the browser replaces the phone.
 func (h *handset) shows() string {
 	switch {
 	case h.Prompt != nil:
@@ -182,7 +182,7 @@ func (h *handset) shows() string {
 	return "idle " + h.now.UTC().Format("15:04")
 }
 
-// message returns the transaction of the last message; nil if the phone no longer shows it.
+// message returns the transaction of the last message; nil if there is none, or if the phone no longer shows it.
 func (h *handset) message() *payments.Transaction {
 	if h.Last == nil || h.now.Sub(*h.Last.CompletedAt) > messageShown {
 		return nil
@@ -210,7 +210,8 @@ func hasPage(o payments.Operator) bool {
 // others returns the number of prompts that wait after the shown one.
 func (h *handset) others() int64 { return int64(max(0, h.Prompts-1)) }
 
-// byItself returns for how long a person answers, or what the holder does automatically, as a text.
+// byItself returns a text. If a person answers for a limited time, the text says for how long. Otherwise it says what
+// the holder does automatically.
 func (h *handset) byItself(v *visit) string {
 	if h.ManualUntil != nil && h.Behavior != payments.Manual {
 		return v.Text("for %s", minutes(v, time.Until(*h.ManualUntil)+time.Minute))
@@ -279,7 +280,7 @@ const wrongPIN = "0000"
 
 var pinForm = regexp.MustCompile(`^[0-9]{4}$`)
 
-// typedAnswer returns the answer to a prompt that a form has. The PIN is not stored.
+// typedAnswer reads the answer to a prompt from the form. It does not store the PIN.
 func typedAnswer(v *visit) (payments.Answer, error) {
 	pin := v.form("pin")
 	switch {
@@ -294,8 +295,8 @@ func typedAnswer(v *visit) (payments.Answer, error) {
 	return payments.AnswerApprove, nil
 }
 
-// answerPrompt answers the prompt of a phone, and redirects to the page, which shows the outcome. It is no error if the
-// prompt already has another outcome.
+// answerPrompt answers the prompt of a phone, and redirects to the page, which shows the outcome. If the prompt is
+// already closed, it redirects too, and returns no error.
 func (c *Console) answerPrompt(v *visit) (httpfront.Answer, error) {
 	msisdn := chi.URLParam(v.request, "msisdn")
 	id, err := payments.ParseID(chi.URLParam(v.request, "tx"))

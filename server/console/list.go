@@ -57,7 +57,8 @@ func (l *listing) with(name, value string) string {
 	return pathWith(l.path, query)
 }
 
-// page returns the address of the page beside an object. side is older or newer.
+// page returns the address of the page beside an object. The parameter side is the name of the query parameter, "older"
+// or "newer". The parameter than is the id of the object.
 func (l *listing) page(side, than string) string {
 	query, _ := url.ParseQuery(l.set.Encode())
 	query.Set(side, than)
@@ -68,8 +69,8 @@ func (l *listing) page(side, than string) string {
 type listReader[T, ID any] struct {
 	parse func(string) (ID, error)
 	id    func(*T) string
-	// after reads the objects after an id, in the order of the list. For nil it begins with the first one. before reads
-	// the objects before an id.
+	// after returns the objects that follow an id in the order of the list, which are the older ones. For nil, it returns
+	// the first objects. before returns the newer objects, those in front of the id.
 	after  func(id *ID, limit int) ([]T, error)
 	before func(id ID, limit int) ([]T, error)
 }
@@ -78,11 +79,12 @@ type listReader[T, ID any] struct {
 type listPage[T any] struct {
 	rows         []T
 	first        bool
-	newer, older string // addresses of the pages beside it; empty: there is none
+	newer, older string // addresses of the pages beside this one; empty: there is none
 }
 
-// read returns the page that a query names with its parameter older or newer, or else the first one. If no page is
-// newer, the result is the first page.
+// read returns the page that the query names. The parameter older names the page after an id, and newer the page before
+// an id. Without both parameters, or if no more than one page of objects is newer than that id, read returns the first
+// page.
 func (r listReader[T, ID]) read(l *listing, query url.Values, size int) (p listPage[T], err error) {
 	var found []T
 	before, after := false, false

@@ -8,10 +8,10 @@ import (
 )
 
 const (
-	// newestOrders is the maximum number of orders per operator that are read: the newest ones.
+	// newestOrders is the maximum number of orders that are read for each operator. The newest ones are read.
 	newestOrders = 25
-	// ordersEvery is the interval in seconds at which the browser reads the orders again. It must, because no stream
-	// reports a new order.
+	// ordersEvery is the interval in seconds at which the browser reads the orders again. Without it, the page would not
+	// show a new order, because no stream reports one.
 	ordersEvery = 30
 )
 

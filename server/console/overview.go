@@ -141,18 +141,19 @@ func (c *Console) readFeed(v *visit) ([]feedRow, error) {
 	return rows[:min(len(rows), overviewFeed)], nil
 }
 
-// late is the time that workers get to do what is due.
+// late is how long something may be due, in sandbox time, before [overview.stands] reports that no worker runs.
 const late = time.Minute
 
-// stands reports whether something is overdue for so long that no worker can be running.
+// stands reports whether something has been due for so long that no worker can be running.
 func (o *overview) stands(v *visit) bool {
 	return slices.ContainsFunc([]*time.Time{o.health.FirstDueAt, o.eventDueAt()}, func(at *time.Time) bool {
 		return at != nil && v.clock.Now.Sub(*at) > late
 	})
 }
 
-// eventDueAt returns when the first event is to be sent; nil: none, all wait for a probe of the receiver, or a worker sends
-// events: those of a receiver that answers late wait for each other.
+// eventDueAt returns when the first event is to be sent. It returns nil in three cases: no event is queued, all events
+// wait for a probe of the receiver, or a worker is sending events. In the last case, other events wait for those to
+// which the receiver answers late.
 func (o *overview) eventDueAt() *time.Time {
 	if o.health.ProbeAt != nil || o.health.WebhookURL == "" || o.health.Delivering {
 		return nil

@@ -181,7 +181,7 @@ func overviewPage(v *visit, o *overview) templ.Component {
 	})
 }
 
-// fact is one of the four facts.
+// fact is one of the four facts about the health of the sandbox.
 func fact(v *visit, icon, class, title, text string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -440,7 +440,7 @@ func overviewBalances(v *visit, o *overview) templ.Component {
 	})
 }
 
-// float is the sum of a float. The double rule under it says that it is proven.
+// float shows how the balance of a float follows from its movements. The double rule under the sum means that the balance is proven.
 func float(v *visit, a *proof.AccountProof) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -1363,7 +1363,7 @@ func feedEvent(v *visit, row feedRow) templ.Component {
 	})
 }
 
-// titleOf is the title of a row: the link of the whole row, if its page is there.
+// titleOf is the title of a row. If the session may open the page of the row, the title links the whole row to it.
 func titleOf(v *visit, section, id, title string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -1425,7 +1425,7 @@ func titleOf(v *visit, section, id, title string) templ.Component {
 	})
 }
 
-// titleText is a title. The name of an event breaks behind its dot only.
+// titleText is a title. The name of an event can break into two lines only after its dot.
 func titleText(title string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -15,7 +15,7 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// icon is an icon of the sprite. A word stands beside it.
+// icon is an icon of the sprite. It is hidden from screen readers, so the caller puts a word beside it.
 func icon(v *visit, name string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -623,7 +623,7 @@ func command(v *visit, caption, text string) templ.Component {
 	})
 }
 
-// wrongField says what is wrong with a field, in a language.
+// wrongField says what is wrong with a field; nothing for an empty text. The parameter language is the language of the text.
 func wrongField(v *visit, id, text, language string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

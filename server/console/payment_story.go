@@ -174,7 +174,7 @@ func answerOf(v *visit, a *ledger.AttemptRecord) string {
 	return titleOfFailure(v, *a.Error)
 }
 
-// inRealTime returns the real time of an attempt; "" if it is the sandbox time.
+// inRealTime returns the real time of an attempt, as a text; "" if it differs from the sandbox time by less than a second.
 func inRealTime(v *visit, a *ledger.AttemptRecord) string {
 	if a.StartedAt.Sub(a.RealStartedAt).Abs() < time.Second {
 		return ""
@@ -182,7 +182,7 @@ func inRealTime(v *visit, a *ledger.AttemptRecord) string {
 	return v.Moment(a.RealStartedAt, a.StartedAt)
 }
 
-// answerBody returns the beginning of an answer's body on one line. If there is no answer, it returns why.
+// answerBody returns the beginning of an answer's body on one line. If there is no answer, it returns the error of the attempt.
 func answerBody(a *ledger.AttemptRecord) string {
 	text := string(a.ResponseBody)
 	if a.ResponseStatus == nil && a.Error != nil {

@@ -20,7 +20,7 @@ type paymentList struct {
 	paymentFilter
 	rows         []paymentRow
 	orders       []waitingOrder // only on the first page, and only without filters
-	newer, older string         // addresses of the pages beside it; empty: there is none
+	newer, older string         // addresses of the pages beside this one; empty: there is none
 }
 
 // paymentRow is a transaction in the list.

@@ -15,7 +15,7 @@ func deliveryProblemOf(v *visit, attempt advice.Attempt) deliveryProblem {
 	return describeProblem(v, &a, attempt.Failure)
 }
 
-// describeProblem returns an advice about a failure in the language of the visit.
+// describeProblem returns the texts of an advice in the language of the visit. The parameter failure is the error of the attempt.
 func describeProblem(v *visit, a *advice.Advice, failure string) deliveryProblem {
 	t := deliveryProblem{v.Say(a.Title), v.Say(a.What), v.Say(a.Do)}
 	if a.Code == advice.NotDelivered {

@@ -832,7 +832,7 @@ func answerChip(v *visit, r *loggedRequest) templ.Component {
 	})
 }
 
-// noRequests says what will be in the list.
+// noRequests is shown in place of an empty list. It says what the list will have, or that no request matches the filters.
 func noRequests(v *visit, l *requestList) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

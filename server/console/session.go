@@ -69,7 +69,7 @@ func (c *Console) recognize(ctx context.Context, v *visit) error {
 type trusted struct {
 	level     streams.Level
 	streams   int        // maximum number of open streams
-	perSecond rate.Limit // average of requests; 0: no limit, because such a session needs the API key
+	perSecond rate.Limit // average number of requests per second; 0: no limit, because such a session needs the API key
 	burst     int        // maximum number of requests at once
 }
 
@@ -79,8 +79,8 @@ var trustIn = map[sandboxes.ConsoleRole]trusted{
 	sandboxes.ConsoleHandset: {level: streams.Handset, streams: 4, perSecond: 3, burst: 60},
 }
 
-// admit counts a request against the limits of the session's role. It returns an error beyond them. The caller calls
-// end after the request.
+// admit counts a request against the limits of the session's role. It returns an error if the request exceeds them.
+// Otherwise, the caller calls end after the request.
 func (c *Console) admit(v *visit) (end func(), err error) {
 	trust := trustIn[v.session.Role]
 	if trust.perSecond == 0 {
@@ -90,9 +90,9 @@ func (c *Console) admit(v *visit) (end func(), err error) {
 	return c.Pipeline.AdmitGuest(v.request, v.who.Sandbox.OrganizationID, guest)
 }
 
-// named returns the sandbox in the path of a visit. If there is none, it returns an empty sandbox, which has no
-// sessions and no links. The caller does the same for both, so that the time of an answer does not show whether a
-// sandbox exists.
+// named returns the sandbox that the path of a visit names. If it does not exist, named returns an empty sandbox, which
+// has no sessions and no links. The caller continues in the same way in both cases. So the time of the answer does not
+// show whether a sandbox exists.
 func (c *Console) named(v *visit) (sandbox *sandboxes.Sandbox, exists bool) {
 	if sandbox, exists = c.Directory.ByName(v.namespace, v.name); exists {
 		return sandbox, true
@@ -117,7 +117,7 @@ func (c *Console) start(v *visit, secret string, session *sandboxes.ConsoleSessi
 	return a
 }
 
-// isOpen reports whether an API key opens the sandbox of an organization.
+// isOpen reports whether an API key is valid for the sandbox with this organization.
 func (c *Console) isOpen(key sandboxes.KeyHash, organization string) bool {
 	sandbox, ok := c.Directory.ByKey(key)
 	return ok && sandbox.OrganizationID == organization

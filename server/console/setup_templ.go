@@ -939,7 +939,7 @@ func setupEnvironments(v *visit, s *setup) templ.Component {
 	})
 }
 
-// setupRules has the other fields of the resource that the api knows.
+// setupRules shows the settings of the sandbox that no other part of the page shows, as far as the api knows them.
 func setupRules(v *visit) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -1220,7 +1220,7 @@ func setupRules(v *visit) templ.Component {
 	})
 }
 
-// setupSessions are the people who look at the sandbox.
+// setupSessions lists the open sessions of the console.
 func setupSessions(v *visit, s *setup) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -11,7 +11,7 @@ import templruntime "github.com/a-h/templ/runtime"
 
 import "github.com/cauri-dev/cauri/server/sandboxes"
 
-// door is the page around a form of who is not signed in. The switch of the language leads back to a path.
+// door is the page around a form for a person who is not signed in. The parameter back is the path to which the language switch returns.
 func door(v *visit, title, back string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

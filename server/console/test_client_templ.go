@@ -305,7 +305,7 @@ func clientsDenied(v *visit) templ.Component {
 	})
 }
 
-// clientFields are the fields of a test client. Number and market of one that exists cannot be changed.
+// clientFields are the fields of a test client. The number and the market of an existing test client cannot be changed.
 func clientFields(v *visit, f *clientForm) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -778,7 +778,8 @@ func addClientButton(v *visit, class string) templ.Component {
 	})
 }
 
-// howClientsChange says what allows the button, to who may set it.
+// howClientsChange says which field of the resource allows changes of test clients. Only a session with all rights sees
+// it, and only while they are not allowed.
 func howClientsChange(v *visit) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -17,14 +17,14 @@ type eventList struct {
 	webhook      *ledger.Webhook
 	callbacks    []callbackProblem
 	rows         []eventRow
-	newer, older string // addresses of the pages beside it; empty: there is none
+	newer, older string // addresses of the pages beside this one; empty: there is none
 }
 
 // eventRow is an event in the list.
 type eventRow struct {
 	ledger.Event
 	ledger.OrderOf
-	name string // of the SIM; empty: there is none
+	name string // of the SIM; empty: there is no SIM, or it has no name
 }
 
 // eventNames are the names of all events.
@@ -186,14 +186,14 @@ func (l *eventList) problem(v *visit) (what, more string) {
 	return what, more
 }
 
-// receiverSays returns one or two sentences that say why a receiver does not acknowledge events, and the problem. url
-// is that of the webhook.
+// receiverSays returns why a receiver does not acknowledge events. The result what has one or two sentences about it.
+// The result t has the same problem as separate texts. The parameter url is the present URL of the webhook.
 func receiverSays(v *visit, h *webhooks.EndpointHealth, url string) (what string, t deliveryProblem) {
 	a := advice.OfReceiver(h, url)
 	t = describeProblem(v, &a, h.Cause())
 	what = t.what + "."
 	if a.Over() {
-		return what, t // it has the number
+		return what, t // the sentence already has the number of events
 	}
 	if h.Failures > 0 && h.FailingSince != nil {
 		what = v.Text("%s %s.", t.what, v.Since(*h.FailingSince, v.clock.Now))
@@ -207,7 +207,8 @@ func receiverSays(v *visit, h *webhooks.EndpointHealth, url string) (what string
 	return what, t
 }
 
-// blamed returns the path of the page of the event whose failure shows what is wrong with the receiver.
+// blamed returns the path of the page of an event whose failure shows what is wrong with the receiver: the newest
+// unacknowledged event, or else the last one that failed. If there is neither, it returns the path of the list.
 func (l *eventList) blamed() string {
 	switch w := l.webhook; {
 	case w.Newest != nil:

@@ -20,7 +20,8 @@ func Bearer(r *http.Request) (key string, ok bool) {
 	return key, found && strings.EqualFold(scheme, "Bearer") && key != ""
 }
 
-// keyOf returns the hash of the API key of a request, or of the session for which another front sends it.
+// keyOf returns the hash of the API key of a request; given is false if the request has no key. For a request of
+// [OnBehalf], it returns the hash of the key with which the session was made.
 func keyOf(r *http.Request) (hash sandboxes.KeyHash, given bool) {
 	if o := onBehalfOf(r.Context()); o != nil {
 		callOf(r).logged.actor = o.Actor

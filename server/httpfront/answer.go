@@ -21,9 +21,10 @@ type Answer struct {
 	Due time.Time
 	// Before is the event or callback that is sent before the answer; nil for none. The wait for it starts at Due.
 	Before *service.BeforeAnswer
-	// Await waits, and returns the answer that is sent instead of this one; nil for none. It starts at Due, and Before after it. Its
-	// context has no deadline, and ends when the client disconnects. If the answer may not be held, the context has ended already, and
-	// Await returns the answer of the present moment.
+	// Await waits, and returns the answer that is sent instead of this one. If Await is nil, this answer is sent. The
+	// call starts at Due, and the wait for Before starts after it. The context of the call has no deadline, and ends when
+	// the client disconnects. If the answer may not be held, the context has already ended, and Await returns the answer
+	// of the present moment.
 	Await func(context.Context) (Answer, error)
 }
 

@@ -56,7 +56,7 @@ func withFaultHeader(a Answer, f *faults.Fault) Answer {
 	return a
 }
 
-// firstHalf is the first firstHalf of a body, which is not valid JSON.
+// firstHalf is a body cut to its first half, which is not valid JSON.
 type firstHalf struct{ Body }
 
 // Append implements [Body].

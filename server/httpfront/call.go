@@ -21,7 +21,7 @@ type call struct {
 	front   *Front                       // the front of the route; nil for none
 	caller  *service.Caller              // nil for a request without a valid key
 	guest   bool                         // see [Pipeline.AdmitGuest]
-	turns   turns                        // of the guests of the sandbox; nil for a caller who is none
+	turns   turns                        // turns of the sandbox's guests; nil if the caller is no guest
 	late    *Answer                      // an answer that writeLate writes; nil for none
 	await   func(context.Context) Answer // of the held answer; nil for none
 	cut     bool                         // the body of the answer is not complete

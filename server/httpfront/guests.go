@@ -12,18 +12,19 @@ import (
 )
 
 // Guest is somebody who uses a sandbox without its API key and without all rights: the holder of a link to one phone, a
-// viewer, or the payer of an order. What guests do takes nothing of the sandbox's rate limit, and a small share of the
-// connections to its database.
+// viewer, or the payer of an order. Requests of guests do not count against the rate limit of the sandbox. They use
+// only a small share of the connections to its database.
 type Guest struct {
 	ID        string     // names the session or the order
-	PerSecond rate.Limit // requests that are answered in the long run
-	Burst     int        // requests that are answered at once
+	PerSecond rate.Limit // average number of requests per second
+	Burst     int        // maximum number of requests at once
 }
 
 // guestsAtOnce is how many requests of all guests of a sandbox are carried out at a time. The others wait.
 const guestsAtOnce = 4
 
-// guestsKnown is the number of guests beyond which those are forgotten that have sent nothing for long.
+// guestsKnown is the number of known guests from which on a process forgets those who have sent nothing for a long
+// time.
 const guestsKnown = 10_000
 
 // guests limits the requests of guests in a process. It is safe for concurrent use.
@@ -33,7 +34,7 @@ type guests struct {
 	turns map[string]turns // by organization
 }
 
-// turns is full while guestsAtOnce requests are carried out.
+// turns has one element for each request of a sandbox's guests that is being carried out. Its capacity is guestsAtOnce.
 type turns chan struct{}
 
 // take waits for a turn. The caller calls end when its request is carried out.
@@ -81,7 +82,8 @@ func (g *guests) count(organization string, from Guest, now time.Time) (Allowanc
 	return a, of
 }
 
-// forget removes the guests that may send all at once again, if there are many.
+// forget removes the guests who may again send Burst requests at once. It does nothing while fewer than guestsKnown
+// guests are known.
 func (g *guests) forget(now time.Time) {
 	if len(g.rates) < guestsKnown {
 		return

@@ -2,8 +2,8 @@ package httpfront
 
 import "github.com/cauri-dev/cauri/server/english"
 
-// instead has what a client sends instead of a request that was answered with an error, by the error code of /v1. The texts
-// have code between backticks.
+// instead says, for each error code of /v1, what a client sends instead of the request that was answered with this
+// error. The texts have code between backticks.
 var instead = map[string]english.Text{
 	"invalid_body":       "Correct the fields in `detail.fieldErrors`. Keep the `reference`.",
 	"invalid_params":     "Correct the parameters in `detail.fieldErrors`. In a URL write the `+` of a phone number as `%2B`.",

@@ -49,7 +49,8 @@ func (x *Pipeline) hold(client context.Context, c *call) {
 	x.wait(client, c, true)
 }
 
-// wait carries out the waits of an answer, until the context of the client ends, or at once if the answer is not held.
+// wait waits for everything that an answer waits for: its due time, then [Answer.Await], then [Answer.Before]. It stops
+// waiting when the context of the client ends. If held is false, it does not wait.
 func (x *Pipeline) wait(client context.Context, c *call, held bool) {
 	ctx, end := context.WithCancel(context.WithValue(client, callKey{}, c))
 	defer end()

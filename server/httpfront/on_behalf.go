@@ -9,13 +9,13 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// OnBehalf is a request that a front sends to another front of this program, for a person with a session. It is handled
-// as a request with the API key: body, rate limit, quota, faults and request log are the same.
+// OnBehalf is a request that a front sends to another front of this program, for a person with a session. The exchange
+// handles it like a request with the API key: body, rate limit, quota, faults and request log are the same.
 type OnBehalf struct {
 	Key   sandboxes.KeyHash // the API key with which the session was made
 	Actor string            // name of the person in the request log
-	// Held is how long a client with the API key would have waited for the answer, which is not held for a person. The
-	// the pipeline sets it.
+	// Held is how long the exchange would have held the answer for a client with the API key. It does not hold the answer
+	// for a person. The exchange sets this field.
 	Held time.Duration
 }
 

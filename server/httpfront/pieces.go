@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// pieceSize is the approximate size of a piece in bytes. It counts as unread until the body is written.
+// pieceSize is the approximate size of a piece in bytes. Until the whole body is written, an answer in pieces counts as
+// one piece of unread bytes.
 const pieceSize = 256 << 10
 
 // errDraining ends the writing of pieces when the process is told to stop.

@@ -69,7 +69,7 @@ func (a Allowance) describe(header http.Header) {
 	}
 }
 
-// ErrRateLimited is returned for a request beyond the rate limit of its sandbox.
+// ErrRateLimited is returned for a request beyond a rate limit: that of its sandbox, or that of a guest.
 type ErrRateLimited struct{ Allowance }
 
 func (e ErrRateLimited) Error() string {

@@ -23,7 +23,7 @@ func (c *call) isLogged(status int) bool {
 // onlyChanges reports whether the front of the request has [Front.OnlyChanges].
 func (c *call) onlyChanges() bool { return c.front != nil && c.front.OnlyChanges }
 
-// settle releases the kept body if a request whose answer has this status is not logged.
+// settle releases the kept body of the request if a request with this status of its answer is not logged.
 func (c *call) settle(status int) {
 	if !c.isLogged(status) {
 		c.logged.sent.release()

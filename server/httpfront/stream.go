@@ -63,8 +63,8 @@ type listener struct {
 	options StreamOptions
 	stream  *streams.Stream
 	release func()
-	begun   bool   // whether the client has entries from before, so that it needs the entry reset after a reset
-	reset   bool   // whether the entry reset was sent, but not yet the entry ready after it
+	begun   bool   // whether the client already has entries; if so, it gets the entry `reset` after a reset
+	reset   bool   // whether the stream starts over, and the next entry `ready` was not sent yet
 	text    []byte // encoded entries to send
 }
 
@@ -92,7 +92,7 @@ type StreamOptions struct {
 	Types []string         // types of the entries to send; nil: all
 	After *ledger.Position // position after which the stream begins; nil: from now on
 	Brief bool             // whether entries have only their types
-	// MSISDN leaves only changes of the number's transactions and balance; empty: all changes.
+	// MSISDN limits the stream to the changes of the transactions and the balance of this number; empty: all changes.
 	MSISDN string
 	// By is the session of the console that opens the stream; zero: the API key.
 	By streams.Session

@@ -28,8 +28,8 @@ type unreadAnswers struct {
 // unread has the bytes of all callers, and of those among them who are guests.
 type unread struct{ all, guests int }
 
-// exceeded reports whether a bound has no room for more bytes. Guests have room in half of it. There is always room for
-// the first answer.
+// exceeded reports whether a bound has no room for more bytes. Guests may use at most half of the bound. The first
+// answer always has room.
 func (u unread) exceeded(bound, bytes int, guest bool) bool {
 	return u.all > 0 && u.all+bytes > bound || guest && u.guests > 0 && u.guests+bytes > bound/2
 }
@@ -43,8 +43,8 @@ func (u unread) plus(bytes int, guest bool) unread {
 }
 
 // take counts the bytes of an answer until release is called. It returns false if a bound would be exceeded. If no
-// other large answer is unread, it always returns true. So that guests do not keep out the holder of the API key, their
-// answers may take half of each bound.
+// other large answer is unread, it always returns true. The answers of guests may use at most half of each bound, so
+// that they do not keep out the holder of the API key.
 func (u *unreadAnswers) take(organization string, guest bool, bytes int) (release func(), ok bool) {
 	if bytes < largeAnswer {
 		return func() {}, true

@@ -24,9 +24,9 @@ func (s *Service) AwaitPayer(ctx context.Context, sandbox *sandboxes.Sandbox, id
 	})
 }
 
-// AwaitReply waits for the only attempt to send a callback, and returns it; nil if there is none within a limit of real
-// time. It holds no database connection between polls. If it cannot wait so long, since too many requests wait or the
-// process is told to stop, it returns [postgres.ErrOverloaded].
+// AwaitReply waits for the only attempt to send a callback, and returns it. It returns nil if no attempt has ended
+// within limit, in real time. It holds no database connection between polls. It returns [postgres.ErrOverloaded] if it
+// stops before limit, because too many requests wait, ctx ends, or the process is told to stop.
 func (s *Service) AwaitReply(
 	ctx context.Context, sandbox *sandboxes.Sandbox, id payments.ID, limit time.Duration,
 ) (reply *ledger.AttemptRecord, err error) {
@@ -43,8 +43,8 @@ func (s *Service) AwaitReply(
 	return reply, err
 }
 
-// poll looks again and again, after 50 ms at first and then less often, and reports whether look did within a limit. It
-// ends early with an error, but for an unavailable database.
+// poll calls look until it returns true, and reports whether it did so within limit. The pause before the first call is
+// 50 ms. Later pauses are longer. An error of look ends poll early, except [postgres.ErrUnavailable].
 func (s *Service) poll(
 	ctx context.Context, sandbox *sandboxes.Sandbox, limit time.Duration, look func(context.Context) (bool, error),
 ) bool {

@@ -42,8 +42,9 @@ func (s *Service) beforeAnswer(
 	return cmp.Or(s.sentBefore(ctx, faults.AtCallback, sandbox, t), event)
 }
 
-// sentBefore returns the event of a transaction, or its callback if kind is [faults.AtCallback], if it is sent before
-// the answer. Otherwise it returns nil, also if the database is unavailable.
+// sentBefore returns the message of a transaction if it is sent before the answer. The message is the event or, if kind
+// is [faults.AtCallback], the callback. sentBefore returns nil if the message is not sent before the answer, and after
+// an error of the database.
 func (s *Service) sentBefore(
 	ctx context.Context, kind faults.TargetKind, sandbox *sandboxes.Sandbox, t *payments.Transaction,
 ) *BeforeAnswer {
@@ -104,9 +105,9 @@ func (b *BeforeAnswer) fits(status payments.Status) []*faults.Fault {
 	return set.Matching(&target)
 }
 
-// Wait waits until the first delivery attempt has ended, or until it is known that none precedes the answer. It waits
-// for at most 15 seconds, and polls the database without holding a connection. It returns earlier if ctx ends or the
-// process is told to stop.
+// Wait waits until the first delivery attempt has ended, or until it is known that no attempt is made before the
+// answer. It waits for at most 15 seconds, in real time. It polls the database without holding a connection. It returns
+// earlier if ctx ends or the process is told to stop.
 func (b *BeforeAnswer) Wait(ctx context.Context) {
 	s := b.service
 	until := s.now().Add(beforeAnswerWait)
@@ -117,7 +118,8 @@ func (b *BeforeAnswer) Wait(ctx context.Context) {
 	}
 }
 
-// isOver reports whether the answer need not wait any more. It returns true after an error of the database.
+// isOver reports whether the wait is over: the first attempt has ended, no fault sends the message before the answer,
+// or the database has returned an error.
 func (b *BeforeAnswer) isOver(ctx context.Context) bool {
 	firstAttempt := b.service.ledger.FirstAttempt
 	if b.target.Kind == faults.AtCallback {

@@ -13,8 +13,8 @@ import (
 	"github.com/cauri-dev/cauri/server/webhooks"
 )
 
-// Captured is what a receiver took for a delivery of an event. All fields are optional: empty, and what was sent is
-// taken to have arrived.
+// Captured is what a receiver captured when it took a request for the delivery of an event. All fields are optional.
+// For an empty field, CompareEvent assumes that the receiver got what was sent.
 type Captured struct {
 	Body              []byte    // nil: not captured
 	Signature         string    // X-Service-Signature, or X-Service-Signature-Previous
@@ -41,8 +41,8 @@ type SecretVerdict string
 // The verdicts.
 const (
 	SecretUnknown SecretVerdict = ""      // neither its fingerprint nor a computed signature tells
-	SecretRight   SecretVerdict = "right" // it holds the secret, and makes the right key of it as far as that is known
-	SecretWrong   SecretVerdict = "wrong" // it holds another one, or makes another key of it
+	SecretRight   SecretVerdict = "right" // it holds a secret that signed, by its fingerprint or by a signature that it computed
+	SecretWrong   SecretVerdict = "wrong" // it holds another secret or none, or computed another signature of the right bytes
 )
 
 // VerifiedScheme says whether a kind of signature verifies.
@@ -220,7 +220,8 @@ func (c *Comparison) addOtherKey(sent *Signature, got *Captured) {
 	}
 }
 
-// addSignatures reports of each kind whether its signatures are among those that were sent, as far as they were captured.
+// addSignatures reports for each kind of signature whether one of the captured signatures was sent. It reports true for
+// a kind without a captured signature. It adds the causes.
 func (c *Comparison) addSignatures(sent *Signature, got *Captured) (service, standard bool) {
 	given := [][]string{strings.Fields(got.Signature), strings.Fields(got.StandardSignature)}
 	known := make([]bool, len(given))
@@ -239,7 +240,8 @@ func (c *Comparison) addSignatures(sent *Signature, got *Captured) (service, sta
 // tolerance is how far a timestamp may be from the clock of a receiver.
 const tolerance = 5 * time.Minute
 
-// addTimestamp reports whether the timestamp is the one that was sent and recent enough, as far as it was captured.
+// addTimestamp reports whether the captured timestamp is the one that was sent, and whether the receiver verified it
+// within the tolerance. What was not captured counts as right. It adds the cause.
 func (c *Comparison) addTimestamp(sent *Signature, got *Captured) bool {
 	at := sent.signedAt
 	if got.Timestamp != "" && got.Timestamp != fmt.Sprint(at.Unix()) {
@@ -255,7 +257,8 @@ func (c *Comparison) addTimestamp(sent *Signature, got *Captured) bool {
 	return true
 }
 
-// secretsOf returns the fingerprints of the secrets that signed, for a sentence. The text joins the last two.
+// secretsOf returns the fingerprints of the secrets that signed, for a sentence. The parameter joined is the text that
+// joins the last two.
 func secretsOf(sent *Signature, joined english.Text) english.Phrase {
 	all := signersOf(sent)
 	if len(all) == 1 {
@@ -272,7 +275,8 @@ func signersOf(sent *Signature) (all []string) {
 	return all
 }
 
-// faultOf returns the fault of an attempt; nil: it has none that the sandbox still declares.
+// faultOf returns the fault of an attempt. It returns nil if no fault acted, or if the sandbox does not declare the
+// fault any more.
 func faultOf(names []string, declared faults.Set) *faults.Fault {
 	for _, name := range names {
 		if f := declared.Named(name); f != nil && f.Webhook != nil {

@@ -52,7 +52,7 @@ func (e ErrWrongCurrency) Error() string {
 // number does not determine it.
 type ErrUndetected struct {
 	Operator, Country bool
-	Length            *operators.WrongLength // of the number; nil: it has the right one, or is of another country
+	Length            *operators.WrongLength // what is wrong with the length; nil: it is right, or the country is no market
 }
 
 func (e ErrUndetected) Error() string { return "the market cannot be detected from the number" }

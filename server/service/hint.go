@@ -9,12 +9,12 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// hintOf returns what a person should know about the number of a transaction that was just recorded: why the operator does
-// not know it, or that its test client is of another operator or country. It returns "" for nothing, and if the registry
-// cannot be read.
+// hintOf returns what a person should know about the number of a transaction that was just recorded: why the operator
+// does not know it, or that its test client is of another operator or country. It returns "" if there is nothing to
+// say, and if the registry cannot be read.
 //
-// It reads the registry only if the number is unknown, if its prefix is that of another market, or if somebody watches the
-// sandbox, so that other payments wait for nothing.
+// It reads the registry only if the number is unknown, if its prefix is that of another market, or if somebody watches
+// the sandbox. So other payments do not wait for this query.
 func (s *Service) hintOf(ctx context.Context, sandbox *sandboxes.Sandbox, asked *intent, t *payments.Transaction) string {
 	market := sandboxes.Market{Operator: t.Operator, Country: t.Country}
 	switch {
@@ -39,8 +39,8 @@ func (s *Service) hintOf(ctx context.Context, sandbox *sandboxes.Sandbox, asked 
 }
 
 // WhyUnknown returns why an operator does not know a number, as a sentence in English without its period: its length is
-// wrong, or its test client is of another operator or country. It returns "" for no special reason, and if the registry
-// cannot be read.
+// wrong, or its test client is of another operator or country. It returns "" if neither is the reason, and if the
+// registry cannot be read.
 func (s *Service) WhyUnknown(ctx context.Context, sandbox *sandboxes.Sandbox, market sandboxes.Market, msisdn string) string {
 	if w := operators.CheckLength(msisdn); w != nil {
 		return w.String()
@@ -48,8 +48,9 @@ func (s *Service) WhyUnknown(ctx context.Context, sandbox *sandboxes.Sandbox, ma
 	return s.clientElsewhere(ctx, sandbox, market, msisdn)
 }
 
-// clientElsewhere returns of which operator and country the test client with a number is, as a sentence without its period.
-// It returns "" if there is none, or if it is of this market.
+// clientElsewhere returns a sentence, without its period, that names the operator and the country of the test client
+// with a number. It returns "" if there is no such test client, if it is of this market, or if the registry cannot be
+// read.
 func (s *Service) clientElsewhere(ctx context.Context, sandbox *sandboxes.Sandbox, market sandboxes.Market, msisdn string) string {
 	sim, err := s.ledger.FindSIM(ctx, sandbox.Tenant, msisdn)
 	if err != nil || sim == nil || sim.Of(market.Operator, market.Country) {

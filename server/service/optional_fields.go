@@ -29,7 +29,8 @@ func callToKeep(c *OperatorCall, sandbox *sandboxes.Sandbox) *ledger.NativeReque
 	}
 }
 
-// LatencyPercent scales the latency of callbacks that are due although nothing else happens.
+// LatencyPercent returns the percentage that scales the delay of a callback that waits for no other latency: that of a
+// transaction that completes at once, or one without a transaction.
 func LatencyPercent(sandbox *sandboxes.Sandbox) int {
 	if sandbox.ClockMode == sandboxes.ManualClock {
 		return 0 // a manual clock does not run, so a callback must not wait for it

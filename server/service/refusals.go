@@ -20,7 +20,7 @@ type Refusal struct {
 	Example error    // the error, or an error of the same type
 	Code    string   // error code in /v1, and in the header X-Cauri-Reason of the operators' APIs
 	Of      Requests // the requests that meet the error
-	Replay  bool     // whether the service looks for an earlier, identical request; if not, the ledger has done so, or need not
+	Replay  bool     // whether the service looks for an earlier, identical request; false: the ledger has looked, or need not
 
 	matches func(error) bool
 }
@@ -32,7 +32,7 @@ type Requests int
 const (
 	AnyRequest Requests = iota // the error is about the key, the sandbox or the database: all APIs answer it
 	Orders                     // requests to record a transaction: all APIs answer it
-	OnlyV1                     // requests that of the APIs only /v1 has, for example about test clients, events and the clock
+	OnlyV1                     // requests that only /v1 has, for example about test clients, events and the clock
 )
 
 // Refusals has all refusals, except [ErrFault], whose fault says the answer. The first row that matches an error applies.

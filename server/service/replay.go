@@ -12,8 +12,8 @@ import (
 )
 
 // findReplay returns the recorded transaction if a refused request repeats an earlier one. The current configuration
-// has no influence on this. It returns [ErrDuplicateReference] if another request has the reference. Otherwise it
-// returns the error refusal.
+// has no influence on this. It returns [ErrDuplicateReference] if a different request has used the reference. If no
+// request has used it, findReplay returns the parameter refusal.
 func (s *Service) findReplay(ctx context.Context, tenant int64, asked *intent, refusal error) (Recorded, error) {
 	taken, err := s.takenReference(ctx, tenant, asked, refusal)
 	if err != nil {
@@ -29,8 +29,8 @@ func (s *Service) findReplay(ctx context.Context, tenant int64, asked *intent, r
 	return Recorded{Transaction: taken.Transaction, Replayed: true}, nil
 }
 
-// takenReference returns the transaction with the reference of a refused request. If no transaction has it,
-// takenReference returns the error refusal.
+// takenReference returns the transaction with the reference of a refused request. If there is none, or if the ledger
+// has already looked for it, takenReference returns the parameter refusal.
 func (s *Service) takenReference(
 	ctx context.Context, tenant int64, asked *intent, refusal error,
 ) (*ledger.ErrReferenceTaken, error) {

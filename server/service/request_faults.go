@@ -18,8 +18,8 @@ type RequestFaults struct {
 	Operator payments.Operator // the operator of the called API; empty for /v1
 	Path     string            // path without the prefix of the sandbox
 	ReadOnly bool              // whether the request changes nothing
-	// Repeats identifies a request without a reference: all its repetitions have the same value. Empty: no two requests
-	// are repetitions.
+	// Repeats identifies a request without a reference: all its repetitions have the same value. If it is empty, the
+	// request repeats no other request.
 	Repeats string
 
 	// The service sets these fields.

@@ -24,16 +24,17 @@ var EndpointStates = []EndpointState{EndpointNone, EndpointHealthy, EndpointFail
 const MostUnacknowledged = 1000
 
 // EndpointHealth is the judgement of a sandbox's receiver of events. Whoever shows how the receiver is takes it from
-// here. The zero value is that of a sandbox without an endpoint.
+// here. A sandbox without an endpoint has the state `none`.
 //
-// An event is unacknowledged while it waits after, or has ended failed by, an attempt on which no fault acted. It stops
-// to be so when it is delivered or sent again, and counts until it is 24 hours old in sandbox time.
+// An event is unacknowledged after a failed attempt on which no fault acted: it waits for its next attempt, or its
+// retries are used up. It is no longer unacknowledged when it is delivered or sent again. It counts until it is 24 hours
+// old in sandbox time.
 type EndpointHealth struct {
 	State          EndpointState
 	Acknowledged   bool                 // the last attempt without a fault was acknowledged, at the present URL
 	Unacknowledged int                  // events of the last 24 hours, at most [MostUnacknowledged]
 	Newest         *UnacknowledgedEvent // of these; nil: there are none
-	OldestAt       *time.Time           // when the first of these was created, in sandbox time; nil: there are none
+	OldestAt       *time.Time           // when the oldest of these was created, in sandbox time; nil: there are none
 	Delivered      int64                // events
 	Failed         int64                // events whose retries are used up
 	Failures       int                  // attempts in a row that were not acknowledged
@@ -63,8 +64,9 @@ func (e *UnacknowledgedEvent) EventID() payments.EventID { return payments.Event
 // Fails reports whether the receiver is known not to be well.
 func (h *EndpointHealth) Fails() bool { return h.State == EndpointFailing || h.State == EndpointPaused }
 
-// Cause returns the error that tells why the receiver is not well, of the last attempt while attempts fail; empty: there
-// is none.
+// Cause returns the error that tells why the receiver is not well: the refusal of the URL, else the last failure while
+// attempts fail, else the failure of the newest unacknowledged event, else the last failure. It returns "" if there is
+// none.
 func (h *EndpointHealth) Cause() string {
 	switch fails := h.Failures > 0 && h.LastFailure != ""; {
 	case h.Refusal != "":
