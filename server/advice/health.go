@@ -34,7 +34,7 @@ func OfReceiver(h *webhooks.EndpointHealth, url string) Advice {
 // Beside returns an attempt to deliver an event, completed with what the health of the receiver says. The parameter url
 // is the present URL; empty: there is none. The parameter started is when the attempt began, in real time.
 func (attempt Attempt) Beside(h *webhooks.EndpointHealth, url string, started time.Time) Attempt {
-	attempt.Host, attempt.Acknowledged = HostOf(url), h.Acknowledged
+	attempt.Host, attempt.Acknowledged = HostAndPortOf(url), h.Acknowledged
 	_, status := webhooks.KindOfText(attempt.Failure) // the meaning of an answer does not depend on the host
 	attempt.Former = url == "" && status == 0 || h.URLChangedAt != nil && started.Before(*h.URLChangedAt)
 	return attempt

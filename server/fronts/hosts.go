@@ -17,7 +17,7 @@ func apart(consoles *url.URL, notFound http.Handler) func(http.Handler) http.Han
 	own := withoutDefaultPort(consoles.Host, consoles.Scheme)
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			isOwn, isConsole := hostOf(r.Host, consoles.Scheme) == own, consolePath.MatchString(r.URL.Path)
+			isOwn, isConsole := withoutDefaultPort(r.Host, consoles.Scheme) == own, consolePath.MatchString(r.URL.Path)
 			if isOwn == isConsole || isConsole && isPortForward(r) {
 				next.ServeHTTP(w, r)
 				return

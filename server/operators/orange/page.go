@@ -201,10 +201,10 @@ var (
 // longestNational is the length of the longest number without its country code.
 const longestNational = 10
 
-// msisdnOf returns a typed number in E.164; ok is false if the text is no number. After + or 00, the number begins with
+// typedMSISDN returns a typed number in E.164; ok is false if the text is no number. After + or 00, the number begins with
 // a country code. Without them, it begins with one only if it is longer than a national number and begins with the code
 // of this country.
-func msisdnOf(typed string, country payments.Country) (msisdn string, ok bool) {
+func typedMSISDN(typed string, country payments.Country) (msisdn string, ok bool) {
 	parts := numberForm.FindStringSubmatch(notInNumber.Replace(strings.TrimSpace(typed)))
 	if parts == nil {
 		return "", false
