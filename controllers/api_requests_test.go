@@ -26,7 +26,7 @@ func TestRequestsForASandbox(t *testing.T) {
 	config := rest.CopyConfig(c.config)
 	seen.into(config)
 	c.config = config
-	c.start(func(o *controllers.Options) { o.Resync = 20 * time.Millisecond })
+	c.start(installation("one"), func(o *controllers.Options) { o.Resync = 20 * time.Millisecond })
 	c.sandboxReady(sandbox)
 	c.testClientReady(alice)
 	c.testClientReady(bob)
@@ -38,7 +38,7 @@ func TestRequestsForASandbox(t *testing.T) {
 		"patch cauri.dev/sandboxenvironments":        1, // the finalizer
 		"create /secrets":                            1,
 		"create events.k8s.io/events":                1, // the key was issued
-		"patch cauri.dev/sandboxenvironments/status": 1,
+		"patch cauri.dev/sandboxenvironments/status": 2, // the mark of the installation is the first
 		"patch cauri.dev/testclients/status":         2,
 	}
 	c.until(func(context.Context) string {

@@ -66,6 +66,17 @@ func (c *cluster) startWatching(user string, namespaces ...string) {
 	c.startAs(user, controllers.ManagerOptions(namespaces...), func(o *controllers.Options) { o.Namespaces = namespaces })
 }
 
+// isReady waits until the readiness probe of the controller succeeds.
+func (c *cluster) isReady() {
+	c.Helper()
+	c.until(func(context.Context) string {
+		if err := c.readiness(nil); err != nil {
+			return err.Error()
+		}
+		return ""
+	})
+}
+
 // endNamespace deletes a namespace as Kubernetes does, where the Role goes first: an API server alone deletes nothing in it.
 func (c *cluster) endNamespace(name string) {
 	c.Helper()
@@ -106,6 +117,7 @@ func TestWatchedNamespaceIsDeleted(t *testing.T) {
 			if restart {
 				c.startWatching(user, c.namespace, ends)
 			}
+			c.isReady()
 			for _, sandbox := range going {
 				c.gone(sandbox)
 			}
@@ -125,6 +137,7 @@ func TestForbiddenNamespaceHoldsUpNoOther(t *testing.T) {
 	c.startWatching(user, c.namespace, later)
 	waits := c.newSandbox(func(s *v1alpha1.SandboxEnvironment) { s.Namespace = later })
 	c.create(waits)
+	c.isReady()
 	served := c.newSandbox()
 	c.create(served)
 	c.sandboxReady(served)

@@ -18,6 +18,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
+	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/cauri-dev/cauri/controllers"
@@ -73,6 +74,7 @@ type cluster struct {
 	database    *faultyDatabase
 	databaseURL string
 	stop        func()
+	readiness   healthz.Checker // of the controller that was started last
 }
 
 // newCluster prepares a test that runs beside others. The controller is not started yet.
@@ -132,7 +134,7 @@ func (c *cluster) startAs(user string, managerOptions ctrl.Options, change ...fu
 	if err != nil {
 		c.Fatal(err)
 	}
-	if _, err := controllers.SetupWithManager(mgr, options); err != nil {
+	if c.readiness, err = controllers.SetupWithManager(mgr, options); err != nil {
 		c.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
