@@ -13,11 +13,6 @@ import (
 
 	"github.com/cauri-dev/cauri/server/assets"
 	"github.com/cauri-dev/cauri/server/httpfront"
-	"github.com/cauri-dev/cauri/server/ledger"
-	"github.com/cauri-dev/cauri/server/proof"
-	"github.com/cauri-dev/cauri/server/requests"
-	"github.com/cauri-dev/cauri/server/sandboxes"
-	"github.com/cauri-dev/cauri/server/service"
 	"github.com/cauri-dev/cauri/server/telemetry"
 )
 
@@ -31,19 +26,11 @@ type Console struct {
 
 // Options are the dependencies and settings of a [Console].
 type Options struct {
-	Pipeline  *httpfront.Pipeline
-	Service   *service.Service
-	Ledger    *ledger.Ledger
-	Books     *proof.Books
-	Sandboxes *sandboxes.Registry
-	Directory *sandboxes.Directory
-	Requests  *requests.Log
-	Streams   *httpfront.Streams
-	API       http.Handler   // serves /v1
-	Version   string         // of this program
-	APIURL    *url.URL       // public URL of the APIs; nil: not known
-	BaseURL   *url.URL       // public URL of the consoles; cookies are Secure if it has https; nil: not known
-	Metrics   *telemetry.API // nil for none
+	httpfront.Shared
+	API     http.Handler   // serves /v1
+	APIURL  *url.URL       // public URL of the APIs; nil: not known
+	BaseURL *url.URL       // public URL of the consoles; cookies are Secure if it has https; nil: not known
+	Metrics *telemetry.API // nil for none
 }
 
 // New returns the console of a process.

@@ -81,25 +81,18 @@ func New(o Options) *Server {
 		Overloaded: httpapi.Overloaded(), Secrets: slices.Concat(native.Secrets(), console.Secrets()), Unread: o.Unread,
 		StreamWrite: o.StreamWrite,
 	})
-	streams := x.NewStreams(o.Ledger, httpapi.NewStreamText(o.Directory))
-	v1 := httpapi.New(httpapi.Options{
-		Pipeline: x, Service: svc, Ledger: o.Ledger, Books: o.Books, Directory: o.Directory, Requests: o.Requests,
-		Streams: streams, Version: o.Version, BaseURL: o.BaseURL, Sandboxes: o.Sandboxes, Console: o.Console,
-		Consoles: o.ConsoleURL,
-	})
-	operators := native.New(native.Options{
-		Pipeline: x, Service: svc, Ledger: o.Ledger, Directory: o.Directory, Now: o.Now, Random: o.Random,
-		BaseURL: o.BaseURL, PINKey: o.PINKey,
-	})
+	shared := httpfront.Shared{
+		Pipeline: x, Service: svc, Ledger: o.Ledger, Books: o.Books, Sandboxes: o.Sandboxes, Directory: o.Directory,
+		Requests: o.Requests, Streams: x.NewStreams(o.Ledger, httpapi.NewStreamText(o.Directory)), Version: o.Version,
+	}
+	v1 := httpapi.New(httpapi.Options{Shared: shared, BaseURL: o.BaseURL, Console: o.Console, Consoles: o.ConsoleURL})
+	operators := native.New(native.Options{Shared: shared, Now: o.Now, Random: o.Random, BaseURL: o.BaseURL, PINKey: o.PINKey})
 	router := chi.NewRouter()
 	x.Use(router, v1.Front())
 	var pages *console.Console
 	if o.Console {
 		pages = console.New(console.Options{
-			Pipeline: x, Service: svc, Ledger: o.Ledger, Books: o.Books, Sandboxes: o.Sandboxes, Directory: o.Directory,
-			Requests: o.Requests, Streams: streams, API: router, Version: o.Version, APIURL: o.BaseURL,
-			BaseURL: cmp.Or(o.ConsoleURL, o.BaseURL),
-			Metrics: o.Metrics,
+			Shared: shared, API: router, APIURL: o.BaseURL, BaseURL: cmp.Or(o.ConsoleURL, o.BaseURL), Metrics: o.Metrics,
 		})
 	}
 	if o.RefusedHost != nil {

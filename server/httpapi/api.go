@@ -34,18 +34,10 @@ type API struct {
 
 // Options are the dependencies and settings of an [API].
 type Options struct {
-	Pipeline  *httpfront.Pipeline
-	Service   *service.Service
-	Ledger    *ledger.Ledger
-	Books     *proof.Books
-	Directory *sandboxes.Directory
-	Requests  *requests.Log // nil: no request is logged
-	Streams   *httpfront.Streams
-	Sandboxes *sandboxes.Registry
-	Console   bool     // whether there is a console
-	Consoles  *url.URL // base URL of the consoles, if they have a host of their own; nil: where the API is
-	Version   string   // version of this program
-	BaseURL   *url.URL // base URL for merchants, used in the API's description; nil: not known
+	httpfront.Shared
+	Console  bool     // whether there is a console
+	Consoles *url.URL // base URL of the consoles, if they have a host of their own; nil: where the API is
+	BaseURL  *url.URL // base URL for merchants, used in the API's description; nil: not known
 }
 
 // New returns an API.

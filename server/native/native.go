@@ -37,14 +37,11 @@ type Native struct {
 
 // Options are the dependencies and settings of a [Native].
 type Options struct {
-	Pipeline  *httpfront.Pipeline
-	Service   *service.Service
-	Ledger    *ledger.Ledger
-	Directory *sandboxes.Directory
-	Now       func() time.Time
-	Random    io.Reader              // random bytes for tokens and users
-	PINKey    func() *rsa.PrivateKey // returns the key for PINs that clients encrypt, or nil for none; may be nil
-	BaseURL   *url.URL               // base URL for merchants, used in the descriptions of the APIs; nil: not known
+	httpfront.Shared
+	Now     func() time.Time
+	Random  io.Reader              // random bytes for tokens and users
+	PINKey  func() *rsa.PrivateKey // returns the key for PINs that clients encrypt, or nil for none; may be nil
+	BaseURL *url.URL               // base URL for merchants, used in the descriptions of the APIs; nil: not known
 }
 
 // New returns the front of the operators' APIs.
