@@ -16,7 +16,8 @@ type callbackProblem struct {
 func (c *Console) readCallbacks(v *visit, found []ledger.UnacknowledgedCallbacks) (all []callbackProblem, err error) {
 	failing, err := c.Service.WhyCallbacksFail(v.ctx(), v.who, found)
 	for _, of := range failing {
-		all = append(all, callbackProblem{of, deliveryProblemOf(v, advice.Attempt{Failure: of.Failure, Host: advice.HostAndPortOf(of.URL), Callback: true})})
+		attempt := advice.Attempt{Failure: of.Failure, Host: advice.HostAndPortOf(of.URL), Callback: true}
+		all = append(all, callbackProblem{of, deliveryProblemOf(v, attempt)})
 	}
 	return all, err
 }

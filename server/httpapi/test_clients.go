@@ -80,7 +80,8 @@ func (a *API) patchTestClient(w http.ResponseWriter, r *http.Request, who *servi
 	if err != nil {
 		return httpfront.Answer{}, err
 	}
-	changed, err := a.service.ChangeTestClient(r.Context(), who, msisdn, func(c *ledger.TestClient) error { return decode.ApplyPatch(patch, c) })
+	change := func(c *ledger.TestClient) error { return decode.ApplyPatch(patch, c) }
+	changed, err := a.service.ChangeTestClient(r.Context(), who, msisdn, change)
 	if err != nil {
 		return httpfront.Answer{}, orMissing(err, view.NoSuchTestClient(msisdn))
 	}

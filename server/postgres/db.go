@@ -55,8 +55,9 @@ type Options struct {
 	ReplicaURL string
 }
 
-// Open returns a pool for the database at a URL. A URL file:PATH is read from the file, again for each connection. Open does not connect before the first use, so that a process can start
-// while its database is unavailable. It returns an error only for a URL that cannot be parsed.
+// Open returns a pool for the database at a URL. A URL file:PATH is read from the file, again for each connection. Open
+// does not connect before the first use, so that a process can start while its database is unavailable. It returns an
+// error only for a URL that cannot be parsed.
 func Open(url string, options Options) (*DB, error) {
 	reached := &addresses{}
 	pool, err := openPool(url, options, reached)

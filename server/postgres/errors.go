@@ -104,7 +104,8 @@ func ClassifyWrite(err error, doing string) error {
 func recordedNothing(err error) bool {
 	var answer *pgconn.PgError
 	switch {
-	case errors.Is(err, ErrOverloaded), errors.As(err, new(*pgconn.ConnectError)), errors.As(err, new(unreadable)), errors.As(err, new(notSent)):
+	case errors.Is(err, ErrOverloaded), errors.As(err, new(*pgconn.ConnectError)), errors.As(err, new(unreadable)),
+		errors.As(err, new(notSent)):
 		return true
 	case errors.As(err, &answer):
 		return answer.SeverityUnlocalized == "ERROR"

@@ -58,7 +58,9 @@ func (s *Registry) observe(ctx context.Context, tenant int64, limited bool, stat
 }
 
 // Counts returns the present counts and delivery state of the sandbox of a resource.
-func (s *Registry) Counts(ctx context.Context, sandboxUID string) (transactions TransactionCounts, health webhooks.EndpointHealth, err error) {
+func (s *Registry) Counts(ctx context.Context, sandboxUID string) (
+	transactions TransactionCounts, health webhooks.EndpointHealth, err error,
+) {
 	uid, err := parseUID(sandboxUID)
 	if err != nil {
 		return transactions, health, err

@@ -46,7 +46,9 @@ func (s *Registry) ApplyTestClient(ctx context.Context, sandboxUID string, want 
 	return state, postgres.Classify(err, "applying the test client to the database")
 }
 
-func (s *Registry) applyTestClient(ctx context.Context, sandbox, sim pgtype.UUID, want TestClientConfig) (state TestClientState, err error) {
+func (s *Registry) applyTestClient(ctx context.Context, sandbox, sim pgtype.UUID, want TestClientConfig) (
+	state TestClientState, err error,
+) {
 	err = s.inTx(ctx, func(q *sqlc.Queries) error {
 		tenant, err := q.TenantOf(ctx, sandbox)
 		if errors.Is(err, pgx.ErrNoRows) {

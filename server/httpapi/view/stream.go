@@ -26,7 +26,8 @@ func StreamEntryOf(c *ledger.Change, clockMode string, declared faults.Set) wire
 		return wire.StreamEntry{Type: wire.StreamClock, Clock: new(ClockOf(clockMode, c.Clock))}
 	}
 	b := c.Balance
-	return wire.StreamEntry{Type: wire.StreamBalance, Balance: &wire.StreamBalanceOf{MSISDN: b.MSISDN, Currency: b.Currency, Balance: b.Balance}}
+	of := &wire.StreamBalanceOf{MSISDN: b.MSISDN, Currency: b.Currency, Balance: b.Balance}
+	return wire.StreamEntry{Type: wire.StreamBalance, Balance: of}
 }
 
 // AppendStreamEntry appends an entry to b as a server-sent event. The position becomes the id of the server-sent event; nil

@@ -17,7 +17,8 @@ func WebhookOf(w *ledger.Webhook, callbacks []ledger.FailingCallbacks, declared 
 		NextProbeAt: momentOf(w.ProbeAt), FirstFailure: webhookAttemptOf(w.FirstFailure, declared),
 		Acknowledged: w.Acknowledged, Unacknowledged: w.Unacknowledged, UnacknowledgedEvent: webhookAttemptOf(w.NewestFailed, declared),
 		LastFailure: webhookAttemptOf(w.LastFailed, declared), LastDelivery: webhookAttemptOf(w.LastDelivery, declared),
-		Delivered: w.Delivered, Failed: w.Failed, Waiting: w.Waiting, PreviousSecrets: []wire.WebhookSecret{}, Callbacks: []wire.FailingCallbacks{},
+		Delivered: w.Delivered, Failed: w.Failed, Waiting: w.Waiting,
+		PreviousSecrets: []wire.WebhookSecret{}, Callbacks: []wire.FailingCallbacks{},
 	}
 	for i := range callbacks {
 		view.Callbacks = append(view.Callbacks, failingCallbacksOf(&callbacks[i], pageOf))
