@@ -12,7 +12,7 @@ var changes = []change{
 		},
 		{
 			[]edit{
-				{"server/httpapi/refusals.go", "\ttyped(view.QuotaExceeded),\n", "\ttyped(func(e service.ErrBelowMinimum) *wire.Error { return view.BelowMinimum(e.Minimum) }),\n"},
+				{"server/httpapi/errors.go", "\ttyped(view.QuotaExceeded),\n", "\ttyped(func(e service.ErrBelowMinimum) *wire.Error { return view.BelowMinimum(e.Minimum) }),\n"},
 				{"server/httpapi/view/refusals.go", "// NoSuchStore is 404", "// BelowMinimum is 422 for an amount that is too small.\nfunc BelowMinimum(minimum int64) *wire.Error {\n" +
 					"\treturn &wire.Error{Status: http.StatusUnprocessableEntity, Code: \"below_minimum\", Message: \"Send more.\", " +
 					"Detail: map[string]any{\"minimum\": minimum}}\n}\n\n"},

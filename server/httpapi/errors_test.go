@@ -68,7 +68,7 @@ func TestEachAnswerIsOfARefusal(t *testing.T) {
 	}
 }
 
-// Only refusals.go and errors.go know the errors of other packages, so that no handler has an answer beside the list.
+// Only errors.go and failures.go know the errors of other packages, so that no handler has an answer beside the list.
 func TestHandlersLeaveErrorsToTheList(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("*.go")
@@ -78,7 +78,7 @@ func TestHandlersLeaveErrorsToTheList(t *testing.T) {
 	}
 	below := []string{"exchange", "ledger", "payments", "postgres", "proof", "sandboxes", "service"}
 	for _, name := range slices.Concat(files, ofWire) {
-		if strings.HasSuffix(name, "_test.go") || name == "refusals.go" || name == "errors.go" {
+		if strings.HasSuffix(name, "_test.go") || name == "errors.go" || name == "failures.go" {
 			continue
 		}
 		file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
@@ -89,7 +89,7 @@ func TestHandlersLeaveErrorsToTheList(t *testing.T) {
 			if selector, ok := n.(*ast.SelectorExpr); ok {
 				of, _ := selector.X.(*ast.Ident)
 				if of != nil && slices.Contains(below, of.Name) && strings.HasPrefix(selector.Sel.Name, "Err") && selector.Sel.Name != "ErrBadID" {
-					t.Errorf("%s answers %s.%s itself: return it, and add its answer to refusals.go", name, of.Name, selector.Sel.Name)
+					t.Errorf("%s answers %s.%s itself: return it, and add its answer to errors.go", name, of.Name, selector.Sel.Name)
 				}
 			}
 			_, ofSignature := n.(*ast.FuncType)
