@@ -17,7 +17,7 @@ import (
 	"github.com/cauri-dev/cauri/server/httpfront/static"
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/operators"
-	"github.com/cauri-dev/cauri/server/operators/speech"
+	"github.com/cauri-dev/cauri/server/operators/ussd"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
@@ -40,7 +40,7 @@ const handsetChanges = "transaction,balance"
 // handset is a phone on a page.
 type handset struct {
 	ledger.Handset
-	speech.Speech
+	ussd.Texts
 	now time.Time // sandbox time
 }
 
@@ -95,7 +95,7 @@ func (c *Console) findHandset(v *visit) (*handset, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &handset{found[0], speech.Of(client.Operator, client.Country), v.clock.Now}, nil
+	return &handset{found[0], ussd.Of(client.Operator, client.Country), v.clock.Now}, nil
 }
 
 // invitation is a link that opens a phone once.
@@ -149,7 +149,7 @@ func (c *Console) listHandsets(v *visit) (*handsetList, error) {
 	}
 	found, err := c.Ledger.Handsets(v.ctx(), tenant, clients)
 	for i := range found {
-		l.phones = append(l.phones, handset{found[i], speech.Of(found[i].Operator, found[i].Country), v.clock.Now})
+		l.phones = append(l.phones, handset{found[i], ussd.Of(found[i].Operator, found[i].Country), v.clock.Now})
 	}
 	return l, err
 }

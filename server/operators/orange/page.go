@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/cauri-dev/cauri/server/operators/operatorapi"
-	"github.com/cauri-dev/cauri/server/operators/speech"
+	"github.com/cauri-dev/cauri/server/operators/ussd"
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
@@ -47,7 +47,7 @@ func (v *view) page(status int) operatorapi.Answer {
 }
 
 // french has the sentences of the page.
-var french = speech.Of(payments.Orange, payments.CoteDIvoire)
+var french = ussd.Of(payments.Orange, payments.CoteDIvoire)
 
 // newView returns the page of an order in its state.
 func newView(v *operatorapi.Visit, o *order) *view {

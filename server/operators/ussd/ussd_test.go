@@ -1,11 +1,11 @@
-package speech_test
+package ussd_test
 
 import (
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/cauri-dev/cauri/server/operators/speech"
+	"github.com/cauri-dev/cauri/server/operators/ussd"
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
@@ -17,7 +17,7 @@ func TestOperatorsSpeak(t *testing.T) {
 			if !o.In(country) {
 				continue
 			}
-			s := speech.Of(o, country)
+			s := ussd.Of(o, country)
 			want := map[bool]string{true: "en", false: "fr"}[country == payments.Rwanda]
 			if s.Lang != want || s.Service == "" || s.Pay == "" || s.PIN == "" || s.Cancel == "" || s.Send == "" || s.Locked == "" {
 				t.Errorf("%s in %s says %+v", o, country, s)
@@ -41,7 +41,7 @@ func TestReceipts(t *testing.T) {
 	}
 	back, got := paid, paid
 	back.Type, got.Type = payments.Refund, payments.Disbursement
-	s, en := speech.Of(payments.MTN, payments.CoteDIvoire), speech.Of(payments.Airtel, payments.Rwanda)
+	s, en := ussd.Of(payments.MTN, payments.CoteDIvoire), ussd.Of(payments.Airtel, payments.Rwanda)
 	for _, c := range []struct{ got, want string }{
 		{s.Code, "*133#"},
 		{s.Asks(15_000, 15_108), "15 000 + frais 108. Tapez votre code secret pour valider."},
@@ -56,6 +56,6 @@ func TestReceipts(t *testing.T) {
 	}
 }
 
-func whole(m speech.Message) string {
+func whole(m ussd.Message) string {
 	return m.Before + "[" + m.Amount + "]" + m.After + " " + m.Reference
 }

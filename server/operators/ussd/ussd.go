@@ -1,7 +1,7 @@
-// Package speech has the texts that operators show on their customers' phones, in the language of the country.
+// Package ussd has the texts that operators show on their customers' phones, in the language of the country.
 //
 // The sentences are Assumed, because no operator documents them. The codes of menus are Documented.
-package speech
+package ussd
 
 import (
 	"fmt"
@@ -10,8 +10,8 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// Speech has the texts of an operator in a country.
-type Speech struct {
+// Texts has the texts of an operator in a country.
+type Texts struct {
 	Lang                   string // BCP 47 tag
 	Service                string // name of the operator's money service
 	Code                   string // USSD code of its menu; empty: it is not known
@@ -26,7 +26,7 @@ type Speech struct {
 	failures               map[payments.Status]string
 }
 
-var english = Speech{
+var english = Texts{
 	Lang: "en", Pay: "Pay", PIN: "PIN", Cancel: "Cancel", Send: "Send", Locked: "SIM blocked", account: "%s account suspended",
 	fee: "%s + fee %s. Enter your PIN to confirm.", noFee: "Fee %s. Enter your PIN to confirm.",
 	paid: "You have paid |%s| to %s. Fee %s.", received: "You have received |%s| from %s.",
@@ -41,7 +41,7 @@ var english = Speech{
 	},
 }
 
-var french = Speech{
+var french = Texts{
 	Lang: "fr", Pay: "Paiement à", PIN: "Code secret", Cancel: "Annuler", Send: "Valider", Locked: "SIM bloquée",
 	account: "Compte %s suspendu",
 	fee:     "%s + frais %s. Tapez votre code secret pour valider.", noFee: "Frais %s. Tapez votre code secret pour valider.",
@@ -70,7 +70,7 @@ var codes = map[payments.Operator]map[payments.Country]string{
 }
 
 // Of returns the texts of an operator in a country.
-func Of(o payments.Operator, country payments.Country) Speech {
+func Of(o payments.Operator, country payments.Country) Texts {
 	s := french
 	if country == payments.Rwanda {
 		s = english
@@ -80,7 +80,7 @@ func Of(o payments.Operator, country payments.Country) Speech {
 }
 
 // Digits returns a number with its digits in groups of three.
-func (s *Speech) Digits(n int64) string {
+func (s *Texts) Digits(n int64) string {
 	digits := fmt.Sprint(n)
 	for at := len(digits) - 3; at > 0; at -= 3 {
 		digits = digits[:at] + s.group + digits[at:]
@@ -89,13 +89,13 @@ func (s *Speech) Digits(n int64) string {
 }
 
 // Money returns an amount, in whole units of the country's currency.
-func (s *Speech) Money(amount int64) string { return fmt.Sprintf(s.money, s.Digits(amount)) }
+func (s *Texts) Money(amount int64) string { return fmt.Sprintf(s.money, s.Digits(amount)) }
 
 // Account returns the sentence that the account is suspended.
-func (s *Speech) Account() string { return fmt.Sprintf(s.account, s.Service) }
+func (s *Texts) Account() string { return fmt.Sprintf(s.account, s.Service) }
 
 // Asks returns the sentence that asks for the PIN. total is what the payer pays: the amount and the fee.
-func (s *Speech) Asks(amount, total int64) string {
+func (s *Texts) Asks(amount, total int64) string {
 	if total == amount {
 		return fmt.Sprintf(s.noFee, s.Money(0))
 	}
@@ -106,7 +106,7 @@ func (s *Speech) Asks(amount, total int64) string {
 type Message struct{ Before, Amount, After, Reference string }
 
 // Receipt returns the message about a successful transaction of the phone.
-func (s *Speech) Receipt(t *payments.Transaction) Message {
+func (s *Texts) Receipt(t *payments.Transaction) Message {
 	store, total := strings.ToUpper(t.Store), s.Money(t.CustomerTotal())
 	text := fmt.Sprintf(s.received, total, store)
 	switch t.Type {
@@ -125,7 +125,7 @@ func (s *Speech) Receipt(t *payments.Transaction) Message {
 }
 
 // Failure returns the last screen of a transaction that ended with a status other than [payments.Success].
-func (s *Speech) Failure(status payments.Status) string {
+func (s *Texts) Failure(status payments.Status) string {
 	if own, known := s.failures[status]; known {
 		return own
 	}
