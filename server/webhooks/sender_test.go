@@ -271,6 +271,7 @@ func listen(t *testing.T, f func(*net.TCPConn)) string {
 			if err != nil {
 				return
 			}
+			t.Cleanup(func() { _ = conn.Close() }) // the garbage collector would close a connection that nobody knows
 			f(conn.(*net.TCPConn))
 		}
 	}()
