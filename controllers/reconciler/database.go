@@ -2,6 +2,7 @@ package reconciler
 
 import (
 	"context"
+	"crypto/x509"
 	"errors"
 	"fmt"
 
@@ -90,9 +91,20 @@ func databaseUnavailable(err error) string {
 	case postgres.Refused:
 		return "The database refuses the login: a wrong password, no right to log in or to connect, or no such database. Retrying until it accepts it."
 	case postgres.Untrusted:
-		return "The certificate of the database is not trusted, or is that of another host. Retrying until it is trusted."
+		return "The certificate of the database is not trusted: " + distrust(err) + ". Retrying until it is trusted."
 	}
 	return "The database cannot be reached. Retrying until it answers."
+}
+
+// distrust returns why a certificate is not trusted, without a time or an address.
+func distrust(err error) string {
+	switch {
+	case errors.As(err, new(x509.UnknownAuthorityError)):
+		return "x509: no authority that this process trusts has signed it"
+	case errors.As(err, new(x509.HostnameError)):
+		return "x509: it is of another host"
+	}
+	return "x509: it has expired, or is not valid for a server"
 }
 
 // deletionUnavailable is the message while an unavailable database blocks a deletion.

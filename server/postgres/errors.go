@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -53,7 +54,7 @@ func AbsenceOf(err error) Absence {
 		return ReadOnly
 	case refusesLogin(err):
 		return Refused
-	case errors.As(err, new(*tls.CertificateVerificationError)):
+	case distrusts(err):
 		return Untrusted
 	case errors.As(err, new(ErrSchemaBehind)), errors.Is(err, ErrOtherSchema),
 		answer != nil && (answer.Code == pgerrcode.UndefinedTable || answer.Code == pgerrcode.UndefinedFunction):
@@ -75,6 +76,13 @@ func refusesLogin(err error) bool {
 		return true // no such database; no right to connect to it; it takes no connections
 	}
 	return pgerrcode.IsInvalidAuthorizationSpecification(answer.Code)
+}
+
+// distrusts reports whether a connection was given up because of the certificate of the database.
+func distrusts(err error) bool {
+	// pgx verifies for verify-ca itself.
+	return errors.As(err, new(*tls.CertificateVerificationError)) || errors.As(err, new(x509.UnknownAuthorityError)) ||
+		errors.As(err, new(x509.CertificateInvalidError))
 }
 
 // Classify adds a description of the operation, the parameter doing, to an error. It makes the error an
