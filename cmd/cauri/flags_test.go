@@ -3,6 +3,7 @@ package main
 import (
 	"net/netip"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -294,5 +295,26 @@ func TestNumbersAreDecimal(t *testing.T) {
 	walk(newRootCommand(false))
 	if numbers < 15 {
 		t.Errorf("only %d flags were tried", numbers)
+	}
+}
+
+// A proxy that the worker does not use is named at its start, without its password.
+func TestWorkerSaysThatItUsesNoProxy(t *testing.T) {
+	t.Parallel()
+	key := filepath.Join(t.TempDir(), "keys")
+	if err := os.WriteFile(key, []byte("MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := launch(t, "postgres://127.0.0.1:1/x", "worker", "--health-address=127.0.0.1:0", "--encryption-key-file="+key)
+	p.cmd.Env = append(p.cmd.Env, "HTTPS_PROXY=http://user:hidden@proxy.example:3128")
+	listens := make(chan [2]string, 1)
+	p.follow(listens)
+	select {
+	case <-listens:
+	case <-p.exited:
+	}
+	p.terminate()
+	if said := p.log.String(); !strings.Contains(said, "uses no proxy") || !strings.Contains(said, "HTTPS_PROXY") || strings.Contains(said, "hidden") {
+		t.Errorf("it said\n%s", said)
 	}
 }

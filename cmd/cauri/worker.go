@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/cauri-dev/cauri/cmd/cauri/cli"
+	"github.com/cauri-dev/cauri/server/egress"
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/ledger/clocks"
 	"github.com/cauri-dev/cauri/server/ledger/observations"
@@ -82,6 +83,10 @@ func runWorker(ctx context.Context, o workerOptions) error {
 	}
 	if o.eventRetention < 0 {
 		return fmt.Errorf("--event-retention must be a duration such as 720h, or 0 to keep events forever, not %s", o.eventRetention)
+	}
+	if proxies := egress.Proxies(os.Getenv); len(proxies) > 0 {
+		slog.WarnContext(ctx, "the worker uses no proxy: webhooks and requests to operators' APIs go to their addresses directly, "+
+			"because the address guard checks the address of each connection", "ignored", proxies)
 	}
 	p, err := newWorker(ctx, o, keys)
 	if err != nil {

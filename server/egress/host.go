@@ -33,14 +33,24 @@ func Shown(text string) string {
 	return strconv.Quote(text)
 }
 
+// proxyVariables are the environment variables with the URL of a proxy.
+var proxyVariables = []string{"HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy"}
+
+// Proxies returns the names of the variables that name a proxy.
+func Proxies(getenv func(string) string) (names []string) {
+	for _, name := range proxyVariables {
+		if getenv(name) != "" {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
 // CheckProxies returns an error if a variable with the URL of a proxy is none, or is unclear, since errors of requests would
 // show parts of its password. It does not show the URL.
 func CheckProxies(getenv func(string) string) error {
-	for _, name := range []string{"HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy"} {
+	for _, name := range Proxies(getenv) {
 		text := getenv(name)
-		if text == "" {
-			continue
-		}
 		if !strings.Contains(text, "://") {
 			text = "http://" + text
 		}
