@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -325,6 +326,36 @@ func TestForeignSecret(t *testing.T) {
 	}
 	c.sandboxReady(sandbox)
 	c.accepted(c.secret("checkout-credentials").Data["api-key"])
+}
+
+// What an earlier sandbox of the name left is told apart from what is somebody's: without its owner it stays, as after
+// --cascade=orphan, and with it Kubernetes deletes it.
+func TestSecretOfAnEarlierSandbox(t *testing.T) {
+	c := newCluster(t)
+	c.start()
+	for name, left := range map[string]struct {
+		owners []metav1.OwnerReference
+		says   string
+	}{
+		"orphan": {nil, `The Secret "orphan-credentials" was left by an earlier sandbox, which was deleted with --cascade=orphan`},
+		"former": {
+			[]metav1.OwnerReference{{
+				APIVersion: v1alpha1.GroupVersion.String(), Kind: "SandboxEnvironment", Name: "former", UID: "of-an-earlier-one", Controller: new(true),
+			}},
+			`The Secret "former-credentials" belongs to an earlier sandbox of this name.`,
+		},
+	} {
+		secret := c.newSecret(name+"-credentials", map[string]string{"api-key": "cauri_sk_test_0123456789abcdefghijklmnopqrstuv"})
+		secret.Labels, secret.OwnerReferences = map[string]string{"app.kubernetes.io/managed-by": "cauri", "cauri.dev/sandbox": name}, left.owners
+		c.create(secret)
+		sandbox := c.newSandbox(func(s *v1alpha1.SandboxEnvironment) { s.Name = name })
+		c.create(sandbox)
+		c.sandboxConditions(sandbox, "SpecAccepted True Ready", "DatabaseReady True Ready", "CredentialsReady False SecretConflict",
+			"Ready False SecretConflict", "Stalled True SecretConflict")
+		if got := message(sandbox.Status.Conditions, v1alpha1.ConditionReady); !strings.HasPrefix(got, left.says) {
+			t.Errorf("it says %s", got)
+		}
+	}
 }
 
 // Two sandboxes with one Secret: the second one says whose it is.

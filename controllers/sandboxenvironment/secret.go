@@ -154,17 +154,25 @@ func (r *Reconciler) readOwnSecret(
 	case err != nil:
 		return nil, secretFailure(key, err)
 	case !metav1.IsControlledBy(secret, sandbox):
-		return nil, &reconciler.StallingError{Reason: v1alpha1.ReasonSecretConflict, Message: secretOfAnother(secret)}
+		return nil, &reconciler.StallingError{Reason: v1alpha1.ReasonSecretConflict, Message: secretOfAnother(secret, sandbox)}
 	}
 	return secret, nil
 }
 
 // secretOfAnother returns the message for a Secret that the sandbox does not own. It names the owner and tells the user
 // what to do.
-func secretOfAnother(secret *corev1.Secret) string {
-	if owner := metav1.GetControllerOf(secret); owner != nil {
+func secretOfAnother(secret *corev1.Secret, sandbox *v1alpha1.SandboxEnvironment) string {
+	owner := metav1.GetControllerOf(secret)
+	switch {
+	case owner != nil && owner.Kind == "SandboxEnvironment" && owner.Name == sandbox.Name:
+		return fmt.Sprintf("The Secret %q belongs to an earlier sandbox of this name. If that is gone, Kubernetes deletes the Secret soon, and this "+
+			"sandbox gets a new key: to keep the key of the Secret, write this sandbox's uid into its owner reference.", secret.Name)
+	case owner != nil:
 		return fmt.Sprintf("The Secret %q belongs to the %s %q. Cauri does not change it: write another name to spec.credentialsSecretName.",
 			secret.Name, owner.Kind, owner.Name)
+	case secret.Labels[ManagedByLabel] == ManagedByCauri:
+		return fmt.Sprintf("The Secret %q was left by an earlier sandbox, which was deleted with --cascade=orphan or restored without its owner. "+
+			"Cauri does not change it: delete it, or write another name to spec.credentialsSecretName.", secret.Name)
 	}
 	return fmt.Sprintf("The Secret %q already exists and does not belong to this sandbox. Cauri does not change it: delete it, or write another "+
 		"name to spec.credentialsSecretName.", secret.Name)
