@@ -314,7 +314,8 @@ func TestWorkerSaysThatItUsesNoProxy(t *testing.T) {
 	case <-p.exited:
 	}
 	p.terminate()
-	if said := p.log.String(); !strings.Contains(said, "uses no proxy") || !strings.Contains(said, "HTTPS_PROXY") || strings.Contains(said, "hidden") {
+	said := p.log.String()
+	if !strings.Contains(said, "uses no proxy") || !strings.Contains(said, "HTTPS_PROXY") || strings.Contains(said, "hidden") {
 		t.Errorf("it said\n%s", said)
 	}
 }

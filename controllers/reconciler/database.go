@@ -89,7 +89,8 @@ func databaseUnavailable(err error) string {
 	case postgres.ReadOnly:
 		return "The database is a standby and accepts no writes. Retrying until it is the primary."
 	case postgres.Refused:
-		return "The database refuses the login: a wrong password, no right to log in or to connect, or no such database. Retrying until it accepts it."
+		return "The database refuses the login: a wrong password, no right to log in or to connect, or no such database. " +
+			"Retrying until it accepts it."
 	case postgres.Untrusted:
 		return "The certificate of the database is not trusted: " + distrust(err) + ". Retrying until it is trusted."
 	}

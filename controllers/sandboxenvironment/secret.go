@@ -165,14 +165,14 @@ func secretOfAnother(secret *corev1.Secret, sandbox *v1alpha1.SandboxEnvironment
 	owner := metav1.GetControllerOf(secret)
 	switch {
 	case owner != nil && owner.Kind == "SandboxEnvironment" && owner.Name == sandbox.Name:
-		return fmt.Sprintf("The Secret %q belongs to an earlier sandbox of this name. If that is gone, Kubernetes deletes the Secret soon, and this "+
-			"sandbox gets a new key: to keep the key of the Secret, write this sandbox's uid into its owner reference.", secret.Name)
+		return fmt.Sprintf("The Secret %q belongs to an earlier sandbox of this name. If that is gone, Kubernetes deletes the Secret soon, "+
+			"and this sandbox gets a new key: to keep the key of the Secret, write this sandbox's uid into its owner reference.", secret.Name)
 	case owner != nil:
 		return fmt.Sprintf("The Secret %q belongs to the %s %q. Cauri does not change it: write another name to spec.credentialsSecretName.",
 			secret.Name, owner.Kind, owner.Name)
 	case secret.Labels[ManagedByLabel] == ManagedByCauri:
-		return fmt.Sprintf("The Secret %q was left by an earlier sandbox, which was deleted with --cascade=orphan or restored without its owner. "+
-			"Cauri does not change it: delete it, or write another name to spec.credentialsSecretName.", secret.Name)
+		return fmt.Sprintf("The Secret %q was left by an earlier sandbox, which was deleted with --cascade=orphan or restored without "+
+			"its owner. Cauri does not change it: delete it, or write another name to spec.credentialsSecretName.", secret.Name)
 	}
 	return fmt.Sprintf("The Secret %q already exists and does not belong to this sandbox. Cauri does not change it: delete it, or write another "+
 		"name to spec.credentialsSecretName.", secret.Name)
