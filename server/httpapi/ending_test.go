@@ -38,7 +38,7 @@ func TestWhatIsOpenEndsWithItsSandbox(t *testing.T) {
 				advance <- f.call("POST", "/v1/clock/advance", object{"to": began.body["target"], "wait": "60s"})
 			}()
 			go func() { held <- f.call("POST", "/v1/payments", payment("r1", object{"scenario": "success"})) }()
-			soon(t, "both answers are held", func() bool { return running("exchange.(*Exchange).hold(") == 2 })
+			soon(t, "both answers are held", func() bool { return running("httpfront.(*Pipeline).hold(") == 2 })
 			soon(t, "an advance waits", func() bool { return running("service.(*Service).awaitAdvance(") == 1 })
 			if err := c.end(t.Context(), f); err != nil {
 				t.Fatal(err)
@@ -52,7 +52,7 @@ func TestWhatIsOpenEndsWithItsSandbox(t *testing.T) {
 			if got := <-held; got.status != http.StatusCreated || got.body["status"] != "SUCCESS" {
 				t.Errorf("the payment was answered %d %s", got.status, got.raw)
 			}
-			ledgertest.Eventually(t, func() bool { return running("server/streams.") == 0 && running("exchange.(*Exchange).") == 0 })
+			ledgertest.Eventually(t, func() bool { return running("server/streams.") == 0 && running("httpfront.(*Pipeline).") == 0 })
 			if got := f.call("GET", "/v1/stream", nil); got.body["error"] != c.error {
 				t.Errorf("another stream is answered %d %s, want %s", got.status, got.raw, c.error)
 			}
