@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/yaml"
 )
 
@@ -110,12 +111,52 @@ func TestWrongValuesAreRefused(t *testing.T) {
 		"watchNamespaces={Team_A}":                       "/watchNamespaces/0",
 		"rbac.namespacedOnly=some":                       "/rbac/namespacedOnly",
 		"webhooks.deny={example.com}":                    "/webhooks/deny/0",
-		"httpRoute.enabled=true":                         "set httpRoute.parentRefs",
+		"httpRoute.timeouts.request=75":                  "/httpRoute/timeouts/request",
+		"ingress.hosts={https://pay.example.com}":        "/ingress/hosts/0",
+		"ingress.enabled=true,ingress.hosts={pay.example.com},console.host=console.example.com,ingress.tls[0].hosts={pay.example.com}": "no certificate for the host console.example.com",
+		"httpRoute.enabled=true": "set httpRoute.parentRefs",
 		"httpRoute.enabled=true,httpRoute.parentRefs[0].name=public,httpRoute.hostnames={pay.example.com}": "set api.baseURL",
 	} {
 		if _, err := template(t, "--set="+set); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%s: got %v, want something with %q", set, err, says)
 		}
+	}
+}
+
+// What a company adds to the pods that use the database is in each of them, and in no other.
+func TestAdditionsToPods(t *testing.T) {
+	t.Parallel()
+	for mode, values := range map[string][]string{
+		"embedded": nil, "own": {"--set=database.mode=existingSecret", "--set=database.existingSecret.name=db"},
+	} {
+		rendered := objects(t, append(
+			values, "--set=extraVolumes[0].name=client,extraVolumes[0].secret.secretName=client,extraVolumeMounts[0].name=client",
+			"--set=extraVolumeMounts[0].mountPath=/client,sidecars[0].name=proxy,sidecars[0].image=proxy:1")...)
+		components := map[string]bool{}
+		for _, pod := range pods(t, rendered) {
+			volume := slices.ContainsFunc(pod.Volumes, func(v corev1.Volume) bool { return v.Name == "client" && v.Secret != nil })
+			mount := slices.ContainsFunc(pod.Containers[0].VolumeMounts, func(m corev1.VolumeMount) bool { return m.MountPath == "/client" })
+			sidecar := slices.ContainsFunc(pod.InitContainers, func(c corev1.Container) bool {
+				return c.Name == "proxy" && c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways
+			})
+			usesDatabase := slices.Contains([]string{"api", "worker", "controller", "migrate"}, pod.component())
+			if components[pod.component()] = usesDatabase; volume != usesDatabase || mount != usesDatabase || sidecar != usesDatabase {
+				t.Errorf("database %s: %s has the volume %t, the mount %t, the sidecar %t", mode, pod.component(), volume, mount, sidecar)
+			}
+		}
+		if !components["migrate"] || !components["api"] {
+			t.Errorf("database %s: pods of %v", mode, components)
+		}
+	}
+}
+
+// A certificate covers a host by its name, by a wildcard, or as the only one of the Ingress.
+func TestHostsWithACertificate(t *testing.T) {
+	t.Parallel()
+	for _, tls := range []string{
+		"ingress.tls[0].secretName=pay", "ingress.tls[0].hosts={*.example.com}", "ingress.tls[0].hosts={pay.example.com},ingress.tls[1].hosts={console.example.com}",
+	} {
+		objects(t, "--set=ingress.enabled=true,ingress.hosts={pay.example.com},console.host=console.example.com,"+tls)
 	}
 }
 

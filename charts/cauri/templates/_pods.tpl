@@ -97,10 +97,11 @@ strategy:
   readOnly: true
 {{- end }}
 
-{{/* The authorities that are trusted instead of those that the program has with it. */}}
-{{- define "cauri.authoritiesVolume" -}}
-{{- with .Values.certificateAuthorities -}}
-{{- if .configMap -}}
+{{/* Volumes of all pods that use the database: the authorities that are trusted instead of those that the program has with it, and
+the values extraVolumes. */}}
+{{- define "cauri.volumes" -}}
+{{- with .Values.certificateAuthorities }}
+{{- if .configMap }}
 - name: authorities
   configMap:
     name: {{ .configMap }}
@@ -109,13 +110,29 @@ strategy:
       path: authorities.pem
 {{- end }}
 {{- end }}
+{{- with .Values.extraVolumes }}
+{{ toYaml . }}
+{{- end }}
 {{- end }}
 
-{{- define "cauri.authoritiesMount" -}}
-{{- if .Values.certificateAuthorities.configMap -}}
+{{- define "cauri.volumeMounts" -}}
+{{- if .Values.certificateAuthorities.configMap }}
 - name: authorities
   mountPath: /etc/cauri/authorities
   readOnly: true
+{{- end }}
+{{- with .Values.extraVolumeMounts }}
+{{ toYaml . }}
+{{- end }}
+{{- end }}
+
+{{/* Containers that run beside the own one of each of these pods. */}}
+{{- define "cauri.sidecars" -}}
+{{- with .Values.sidecars }}
+initContainers:
+{{- range . }}
+- {{ merge (dict "restartPolicy" "Always") . | toYaml | nindent 2 | trim }}
+{{- end }}
 {{- end }}
 {{- end }}
 
