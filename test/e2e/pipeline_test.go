@@ -91,7 +91,7 @@ func actionsInACluster(t *testing.T, s *system) {
 		return outputs
 	}
 	outputs := use("setup-cauri", map[string]string{
-		"mode": "cluster", "kubeconfig": string(kubeconfig), "file": filepath.Join(s.root, "config/samples/ci"), "ttl": "25m",
+		"mode": "cluster", "kubeconfig": string(kubeconfig), "file": filepath.Join(s.root, "config/samples/ci"), "ttl": "25m", "program": "/bin/true",
 	})
 	namespace := s.kube("get", "sandboxenvironments", "--all-namespaces", "-o", `jsonpath={.items[?(@.spec.ttl=="25m")].metadata.namespace}`)
 	if !strings.HasPrefix(namespace, "cauri-42-1-") {

@@ -326,12 +326,13 @@ func TestSetupSaysWhatIsWrong(t *testing.T) {
 		broken bool
 		says   string
 	}{
-		"an unknown mode":         {map[string]string{"mode": "docker"}, false, "write dev, kind or cluster"},
-		"no release":              {nil, false, `Name a release in the input version, such as v0.1.0 (this is "main").`},
-		"a release by its path":   {map[string]string{"version": "v1.2.3/../../x"}, false, "Name a release in the input version"},
-		"a release that is away":  {map[string]string{"version": "v9.9.9"}, false, "cannot be downloaded"},
-		"a sandbox that is wrong": {map[string]string{"program": "./cauri"}, true, "sandbox.yaml is wrong"},
-		"no file for a cluster":   {map[string]string{"mode": "cluster"}, false, "in the input file"},
+		"no release for a cluster": {map[string]string{"mode": "cluster", "file": "sandbox.yaml"}, false, `Name a release in the input version, such as v0.1.0 (this is "main").`},
+		"an unknown mode":          {map[string]string{"mode": "docker"}, false, "write dev, kind or cluster"},
+		"no release":               {nil, false, `Name a release in the input version, such as v0.1.0 (this is "main").`},
+		"a release by its path":    {map[string]string{"version": "v1.2.3/../../x"}, false, "Name a release in the input version"},
+		"a release that is away":   {map[string]string{"version": "v9.9.9"}, false, "cannot be downloaded"},
+		"a sandbox that is wrong":  {map[string]string{"program": "./cauri"}, true, "sandbox.yaml is wrong"},
+		"no file for a cluster":    {map[string]string{"mode": "cluster"}, false, "in the input file"},
 	} {
 		t.Run(title, func(t *testing.T) {
 			t.Parallel()
@@ -341,6 +342,9 @@ func TestSetupSaysWhatIsWrong(t *testing.T) {
 				write(t, folder+"/broken", "")
 			}
 			_, printed, err := job.Use(t.Context(), actionFolder(t, "setup-cauri"), c.inputs)
+			if strings.Contains(printed, "/download/::error") || strings.Count(printed, "::error title=setup-cauri") != 1 {
+				t.Errorf("it goes on after the error:\n%s", printed)
+			}
 			if err == nil || !strings.Contains(printed, c.says) || !strings.Contains(printed, "::error title=setup-cauri::") {
 				t.Errorf("%v, and not %q:\n%s", err, c.says, printed)
 			}
@@ -414,7 +418,7 @@ const kubectl = `#!/bin/bash
 echo "kubectl $*" >>%[1]q/calls
 case $* in
   *port-forward*) exec sleep 60 ;;
-  *"get sandboxenvironments --output name") echo sandboxenvironment/run ;;
+  *"get -k "*) echo secret/other; echo sandboxenvironment.cauri.dev/run ;;
   *binding.name*) echo -n "$BOUND" ;;
   *go-template=*) echo "uri=$FAKE_URI"; cat %[1]q/secret ;;
   *"--output wide") cat %[1]q/secret ;;
@@ -452,7 +456,9 @@ func TestActionsWithKind(t *testing.T) {
 		secret += strings.Replace(name, "webhook-secret", "webhook-signing-secret", 1) + "=" + value + "\n"
 	}
 	write(t, folder+"/secret", secret)
-	outputs, printed, err := job.Use(t.Context(), actionFolder(t, "setup-cauri"), map[string]string{"mode": "kind", "version": "v1.2.3", "file": "sandbox"})
+	outputs, printed, err := job.Use(t.Context(), actionFolder(t, "setup-cauri"), map[string]string{
+		"mode": "kind", "version": "v1.2.3", "file": "sandbox", "program": folder + "/cauri",
+	})
 	if err != nil || outputs["api-key"] != apiKey {
 		t.Fatalf("%v, %v\n%s", outputs, err, printed)
 	}
@@ -482,7 +488,7 @@ func TestActionsWithKind(t *testing.T) {
 	at := 0
 	for _, call := range []string{
 		"kind create cluster --name cauri-", "helm install cauri oci://ghcr.io/cauri-dev/charts/cauri --version 1.2.3 ",
-		"kubectl --namespace cauri-system port-forward ", "kubectl create namespace cauri-42-1-", "kubectl apply -k ", "--all sandboxenvironments\n",
+		"kubectl --namespace cauri-system port-forward ", "kubectl create namespace cauri-42-1-", "kubectl apply -k ", "--timeout=120s sandboxenvironment.cauri.dev/run\n",
 		"kind delete cluster --name cauri-",
 	} {
 		next := strings.Index(calls[at:], call)
@@ -496,13 +502,44 @@ func TestActionsWithKind(t *testing.T) {
 	}
 }
 
+// In a namespace that was there before, the resources of the file alone are waited for and removed.
+func TestActionsInANamespaceThatIsThere(t *testing.T) {
+	t.Parallel()
+	job, folder := newJob(t, "BOUND=run-credentials", "FAKE_URI=http://127.0.0.1:1")
+	write(t, folder+"/path/kubectl", fmt.Sprintf(kubectl, folder))
+	write(t, folder+"/sandbox.yaml", "kind: SandboxEnvironment\n")
+	write(t, folder+"/expectations", "")
+	write(t, folder+"/secret", "api-key="+apiKey+"\n")
+	_, printed, err := job.Use(t.Context(), actionFolder(t, "setup-cauri"), map[string]string{
+		"mode": "cluster", "file": "sandbox.yaml", "program": folder + "/cauri", "namespace": "team-payments",
+	})
+	if err != nil {
+		t.Fatalf("%v\n%s", err, printed)
+	}
+	if command := job.Temp("cauri/bin/cauri"); !slices.ContainsFunc(job.Env, func(line string) bool {
+		return strings.HasPrefix(line, "PATH=") && strings.Contains(line, filepath.Dir(command))
+	}) {
+		t.Errorf("later steps do not have the command cauri: %q", job.Env)
+	}
+	if _, printed, err := job.Use(t.Context(), actionFolder(t, "finish-cauri"), nil); err != nil {
+		t.Errorf("%v\n%s", err, printed)
+	}
+	calls := text(t, folder+"/calls")
+	if strings.Contains(calls, "namespace team-payments delete") || strings.Contains(calls, "delete namespace") || strings.Contains(calls, "create namespace") ||
+		strings.Contains(calls, "--all ") || !strings.Contains(calls, "kubectl delete -k ") {
+		t.Errorf("what is done to the namespace:\n%s", calls)
+	}
+}
+
 // The outputs are of one sandbox. What was made before the refusal is removed.
 func TestSetupRefusesTwoSandboxes(t *testing.T) {
 	t.Parallel()
 	job, folder := newJob(t, "BOUND=one two")
 	write(t, folder+"/path/kubectl", fmt.Sprintf(kubectl, folder))
 	write(t, folder+"/sandboxes.yaml", "kind: SandboxEnvironment\n")
-	_, printed, err := job.Use(t.Context(), actionFolder(t, "setup-cauri"), map[string]string{"mode": "cluster", "file": "sandboxes.yaml"})
+	_, printed, err := job.Use(t.Context(), actionFolder(t, "setup-cauri"), map[string]string{
+		"mode": "cluster", "file": "sandboxes.yaml", "program": folder + "/cauri",
+	})
 	if err == nil || !strings.Contains(printed, "more than one SandboxEnvironment") {
 		t.Errorf("%v\n%s", err, printed)
 	}

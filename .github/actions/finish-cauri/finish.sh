@@ -5,7 +5,7 @@ set -uo pipefail
 export LC_ALL=C # quick with long logs
 work=$RUNNER_TEMP/cauri
 report=$RUNNER_TEMP/cauri-report
-mode='' pid='' kubeconfig='' cluster='' namespace=''
+mode='' pid='' kubeconfig='' cluster='' namespace='' applied=''
 if ! [ -e "$work/state" ]; then
   echo "There is no sandbox to finish."
   exit 0
@@ -79,7 +79,9 @@ fi
   fi
 } >>"$GITHUB_STEP_SUMMARY"
 
-if [ -n "$namespace" ] && [ -z "$cluster" ]; then
+if [ -n "$applied" ]; then
+  kubectl delete -k "$applied" --ignore-not-found --wait=false || warn "The resources in the namespace $namespace could not be deleted."
+elif [ -n "$namespace" ] && [ -z "$cluster" ]; then
   kubectl delete namespace "$namespace" --ignore-not-found --wait=false || warn "The namespace $namespace could not be deleted."
 fi
 if [ -n "$pid" ] && kill "$pid" 2>/dev/null; then

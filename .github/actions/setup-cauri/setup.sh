@@ -46,11 +46,11 @@ mask() {
 variable() { sed -n "s/^$1=//p" "$work/env"; }
 need() { for program; do command -v "$program" >/dev/null || fail "Mode $INPUT_MODE needs $program on the runner."; done; }
 
-# version is the release to use, with its v.
-version() {
+# set_release sets release to the release to use, with its v. It is no command substitution, in which fail would end the substitution alone.
+set_release() {
   local asked=${INPUT_VERSION:-${ACTION_REF:-}}
   [[ $asked =~ ^v?[0-9]+\.[0-9]+\.[0-9]+(-[0-9A-Za-z.-]+)?$ ]] || fail "Name a release in the input version, such as v0.1.0 (this is \"$asked\")."
-  printf 'v%s' "${asked#v}"
+  release=v${asked#v}
 }
 
 # attested refuses a file that the release workflow did not make from the tag of the release. Checksums come from where the file does.
@@ -72,7 +72,7 @@ download() { # version
   case ${RUNNER_OS:-} in
     Linux) system=linux ;;
     macOS) system=darwin sum=(shasum -a 256) ;;
-    *) fail "Mode dev runs on Linux and macOS." ;;
+    *) fail "The program runs on Linux and macOS." ;;
   esac
   case ${RUNNER_ARCH:-} in
     X64) machine=amd64 ;;
@@ -89,14 +89,22 @@ download() { # version
   program=$work/$name/cauri
 }
 
-dev() {
+# get_program sets program, and puts it into the PATH of the steps that follow.
+get_program() {
   program=$INPUT_PROGRAM
-  [ -n "$program" ] || download "$(version)"
+  if [ -z "$program" ]; then
+    set_release
+    download "$release"
+  fi
   unset INPUT_TOKEN # the program does not need it
   mkdir "$work/bin"
   [[ $program == /* ]] || program=$PWD/$program
   ln -s "$program" "$work/bin/cauri"
-  printf '%s\n' "$work/bin" >>"$GITHUB_PATH" # for the steps that follow
+  printf '%s\n' "$work/bin" >>"$GITHUB_PATH"
+}
+
+dev() {
+  get_program
   local arguments=(dev --port 0 --env-file "$work/quoted" --ready-file "$work/ready" --expectations-file "$work/expectations.json")
   [ -z "$INPUT_FILE" ] || arguments+=(--file "$INPUT_FILE")
   nohup "$program" "${arguments[@]}" >"$work/cauri.log" 2>&1 </dev/null &
@@ -116,8 +124,8 @@ dev() {
 
 kind_cluster() {
   need docker kind kubectl helm
-  local release name=cauri-$RANDOM
-  release=$(version)
+  local name=cauri-$RANDOM
+  set_release
   export KUBECONFIG=$work/kubeconfig
   remember kubeconfig "$KUBECONFIG"
   remember cluster "$name"
@@ -144,17 +152,18 @@ resources() {
   fi
 }
 
-# in_cluster applies the resources in a namespace of their own, and waits for them.
+# in_cluster applies the resources in the namespace of the input, or in one that it makes, and waits for them.
 in_cluster() {
   need kubectl
   [ -n "$INPUT_FILE" ] || fail "Name the file or the folder with the SandboxEnvironment in the input file."
+  get_program
   if [ -n "$INPUT_KUBECONFIG" ]; then
     export KUBECONFIG=$work/kubeconfig
     printf '%s\n' "$INPUT_KUBECONFIG" >"$KUBECONFIG"
     remember kubeconfig "$KUBECONFIG"
   fi
-  local namespace
-  namespace=cauri-$GITHUB_RUN_ID-$GITHUB_RUN_ATTEMPT-$(printf '%04x%04x' $RANDOM $RANDOM)
+  local namespace=$INPUT_NAMESPACE
+  [ -n "$namespace" ] || namespace=cauri-$GITHUB_RUN_ID-$GITHUB_RUN_ATTEMPT-$(printf '%04x%04x' $RANDOM $RANDOM)
   mkdir "$work/apply"
   resources >"$work/apply/resources.yaml"
   cat >"$work/apply/kustomization.yaml" <<END
@@ -165,19 +174,26 @@ patches:
   patch: '[{"op": "add", "path": "/spec/ttl", "value": "$INPUT_TTL"}]'
 END
   remember namespace "$namespace"
-  kubectl create namespace "$namespace"
+  if [ -n "$INPUT_NAMESPACE" ]; then
+    remember applied "$work/apply" # all that finish.sh removes
+  else
+    kubectl create namespace "$namespace"
+  fi
   quoted kubectl apply -k "$work/apply"
-  local kind name line
-  for kind in sandboxenvironments testclients; do
-    [ -n "$(kubectl --namespace "$namespace" get "$kind" --output name)" ] || continue
-    kubectl --namespace "$namespace" wait --for=condition=Ready --timeout=120s --all "$kind" || {
-      quoted kubectl --namespace "$namespace" get sandboxenvironments,testclients --output yaml
+  local kind names name line
+  kubectl get -k "$work/apply" --output name >"$work/names"
+  for kind in testclient sandboxenvironment; do
+    names=$(grep "^$kind" "$work/names" || true)
+    # shellcheck disable=SC2086 # one argument each
+    [ -z "$names" ] || kubectl --namespace "$namespace" wait --for=condition=Ready --timeout=120s $names || {
+      quoted kubectl --namespace "$namespace" get $names --output yaml
       fail "The resources are not ready; their status is above."
     }
   done
-  name=$(kubectl --namespace "$namespace" get sandboxenvironments --output 'jsonpath={.items[*].status.binding.name}')
+  [ -n "$names" ] || fail "There is no SandboxEnvironment in $INPUT_FILE."
+  # shellcheck disable=SC2086 # the sandboxes, one argument each
+  name=$(kubectl --namespace "$namespace" get $names --output 'jsonpath={..status.binding.name}')
   case $name in
-    '') fail "There is no SandboxEnvironment in $INPUT_FILE." ;;
     *' '*) fail "There is more than one SandboxEnvironment in $INPUT_FILE: the outputs are for one." ;;
   esac
   # What is not an address or a name is a credential: mtn-api-key is CAURI_MTN_API_KEY.
