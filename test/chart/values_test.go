@@ -114,6 +114,7 @@ func TestWrongValuesAreRefused(t *testing.T) {
 		"httpRoute.timeouts.request=75":                  "/httpRoute/timeouts/request",
 		"ingress.hosts={https://pay.example.com}":        "/ingress/hosts/0",
 		"ingress.enabled=true,ingress.hosts={pay.example.com},console.host=console.example.com,ingress.tls[0].hosts={pay.example.com}": "no certificate for the host console.example.com",
+		"api.autoscaling.enabled=true,api.autoscaling.minReplicas=9":                                                                   "api.autoscaling.minReplicas is larger",
 		"httpRoute.enabled=true": "set httpRoute.parentRefs",
 		"httpRoute.enabled=true,httpRoute.parentRefs[0].name=public,httpRoute.hostnames={pay.example.com}": "set api.baseURL",
 	} {
