@@ -62,7 +62,7 @@ test: build bin/helm ## Run all tests; RACE=all uses the race detector everywher
 
 # No cluster, no processes but Postgres and PgBouncer, and no race detector. SLOWEST are the tests with many rows, or of every call
 # under every fault.
-SLOWEST := ^Test(ASeedRepeatsEverything|WhatIsOpenEndsWithItsSandbox|EveryFaultOfAnswersOnEveryMTNCall|QuestionBeforeAPayment|$\
+export SLOWEST := ^Test(ASeedRepeatsEverything|WhatIsOpenEndsWithItsSandbox|EveryFaultOfAnswersOnEveryMTNCall|QuestionBeforeAPayment|$\
 ManyEventsAreListedSoon|NoRouteFailsBesideResetsAndRotations|DocsPagesLoadOnlyTheirFiles|FiveThousandHeldAnswers|$\
 NoListReadsAnotherTenantsRows|ListsOfEventsReadAPage|WhetherAnythingWasRecorded|ChangesOfALargeBatch|$\
 NoSandboxDelaysAnother|NoOperatorDelaysAnother|PoisonedSandboxesFailAlone)$$
@@ -71,8 +71,8 @@ NoSandboxDelaysAnother|NoOperatorDelaysAnother|PoisonedSandboxesFailAlone)$$
 test-fast: bin/localcluster ## Run the unit tests and those of the database and of the API, for the loop at the desk
 	@bin/localcluster pgbouncer >/dev/null
 	@fast="$$(go list ./api/... ./config/... ./server/... ./cmd/cauri/cli ./hack/reference ./test/architecture ./test/monitoring)" && \
-	  bin/localcluster postgres --no-fsync -- go test -vet=off -parallel 6 -skip '$(SLOWEST)' $$fast && \
-	  echo 'Left out, for `make test`: $(SLOWEST), and' $$(go list ./... | grep -vxF "$$fast" | sed 's|^.*/cauri/||')
+	  bin/localcluster postgres --no-fsync -- go test -vet=off -parallel 6 -skip "$$SLOWEST" $$fast && \
+	  echo "Left out, for \`make test\`: $$SLOWEST, and" $$(go list ./... | grep -vxF "$$fast" | sed 's|^.*/cauri/||')
 
 .PHONY: test-one
 test-one: build ## Run the tests of one package with what they need: PKG=./server/ledger, RUN=name selects
