@@ -34,10 +34,10 @@ type recorder struct {
 	*ledgertest.Fixture
 	service *service.Service
 	orders  int
-	filled  map[string]bool // fields of a transaction that had a value in at least one way of recording
+	filled  *sync.Map // fields of a transaction that had a value in at least one way of recording
 }
 
-func newRecorder(w *ledgertest.Fixture, store *ledgertest.Store, filled map[string]bool) *recorder {
+func newRecorder(w *ledgertest.Fixture, store *ledgertest.Store, filled *sync.Map) *recorder {
 	w.T.Helper()
 	directory := sandboxes.NewDirectory(store.DB)
 	if err := directory.Refresh(w.T.Context()); err != nil {
@@ -133,7 +133,7 @@ func (r *recorder) check(way string, o payments.Order, told *payments.Transactio
 	v := reflect.ValueOf(*read)
 	for _, field := range reflect.VisibleFields(v.Type()) {
 		if !field.Anonymous && !v.FieldByIndex(field.Index).IsZero() {
-			r.filled[field.Name] = true
+			r.filled.Store(field.Name, true)
 		}
 	}
 }
@@ -274,7 +274,7 @@ func TestEveryFieldOfAnOrderIsRecorded(t *testing.T) {
 		c.Stores, c.OpeningFloat, c.Seed = []string{"shop", "second"}, map[payments.Currency]int64{payments.RWF: 1e6}, &seed
 	})
 	plain := w.Beside("plain", func(c *sandboxes.Config) { c.Seed = nil })
-	filled := map[string]bool{}
+	filled := &sync.Map{}
 	for _, f := range []*ledgertest.Fixture{w, plain} {
 		f.Client("alice", ledgertest.Alice, 1e6)
 		f.Reload()
@@ -291,7 +291,7 @@ func TestEveryFieldOfAnOrderIsRecorded(t *testing.T) {
 	r.orders = 1000
 	r.everyWay(" with a clock")
 	for _, field := range reflect.VisibleFields(reflect.TypeFor[payments.Transaction]()) {
-		if !field.Anonymous && !filled[field.Name] && !slices.Contains(ofNoOrder, field.Name) {
+		if _, had := filled.Load(field.Name); !field.Anonymous && !had && !slices.Contains(ofNoOrder, field.Name) {
 			t.Errorf("no way of recording gave %s a value", field.Name)
 		}
 	}
@@ -299,7 +299,7 @@ func TestEveryFieldOfAnOrderIsRecorded(t *testing.T) {
 
 // inSharedCommit records collections of two sandboxes in one database transaction: an api with one connection is busy
 // with a third one.
-func inSharedCommit(w *ledgertest.Fixture, filled map[string]bool) {
+func inSharedCommit(w *ledgertest.Fixture, filled *sync.Map) {
 	t := w.T
 	t.Helper()
 	api, err := ledgertest.OpenWith(w.URL, ledgertest.Options{Options: postgres.Options{MaxConns: 2}})
