@@ -234,16 +234,25 @@ func (s *Server) lastLines() string {
 	return strings.TrimSpace(string(text[max(0, len(text)-most):]))
 }
 
-// freePort returns a free port of the loopback interface. It is below the range of outgoing connections, which could
-// take the port before the server listens.
+// freePort returns a port of the loopback interface that no socket is bound to, also none that does not listen yet. The
+// port is below the range of outgoing connections, which could take the port before the server listens.
 func freePort() (int, error) {
+	config := net.ListenConfig{Control: withoutReuse}
 	for range 100 {
-		port := 20_000 + mathrand.IntN(12_000)
-		if listener, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port))); err == nil {
+		port := 20_000 + mathrand.IntN(10_000)
+		if listener, err := config.Listen(context.Background(), "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port))); err == nil {
 			return port, listener.Close()
 		}
 	}
 	return 0, errors.New("choosing a port for Postgres: none of 100 ports was free")
+}
+
+// withoutReuse makes a socket that conflicts with each other socket of its address.
+func withoutReuse(_, _ string, socket syscall.RawConn) (err error) {
+	controlErr := socket.Control(func(fd uintptr) {
+		err = syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_REUSEADDR, 0)
+	})
+	return errors.Join(controlErr, err)
 }
 
 // URL returns the URL of the server's database, with the password.
