@@ -173,7 +173,7 @@ func (s *Server) settings(lasting bool) []string {
 }
 
 func (s *Server) start(ctx context.Context, programs Programs, lasting bool) (err error) {
-	if s.port, err = freePort(); err != nil {
+	if s.port, err = freePort(ctx); err != nil {
 		return err
 	}
 	args := []string{"-D", s.data()}
@@ -236,11 +236,11 @@ func (s *Server) lastLines() string {
 
 // freePort returns a port of the loopback interface that no socket is bound to, also none that does not listen yet. The
 // port is below the range of outgoing connections, which could take the port before the server listens.
-func freePort() (int, error) {
+func freePort(ctx context.Context) (int, error) {
 	config := net.ListenConfig{Control: withoutReuse}
 	for range 100 {
 		port := 20_000 + mathrand.IntN(10_000)
-		if listener, err := config.Listen(context.Background(), "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port))); err == nil {
+		if listener, err := config.Listen(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port))); err == nil {
 			return port, listener.Close()
 		}
 	}
