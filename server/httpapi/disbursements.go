@@ -20,7 +20,7 @@ func (a *API) createDisbursement(w http.ResponseWriter, r *http.Request, who *se
 		sent.Reference = reference
 		return decode.CreateDisbursement.Hash(payments.Disbursement, "", &sent)
 	}
-	recorded, err := a.service.Disburse(r.Context(), who, service.Ask{Order: body.Order(), Fingerprint: fingerprint})
+	recorded, err := a.service.Disburse(r.Context(), who, service.Order{Order: body.Order(), Fingerprint: fingerprint})
 	if err != nil {
 		return httpfront.Answer{}, conflict(err, decode.CreateDisbursement, payments.Disbursement, "", body)
 	}

@@ -20,7 +20,7 @@ func (a *API) createPayment(w http.ResponseWriter, r *http.Request, who *service
 		return httpfront.Answer{}, err
 	}
 	fingerprint := func(string) []byte { return decode.CreatePayment.Hash(payments.Collection, "", body) }
-	recorded, err := a.service.Collect(r.Context(), who, service.Ask{Order: body.Order(), Fingerprint: fingerprint})
+	recorded, err := a.service.Collect(r.Context(), who, service.Order{Order: body.Order(), Fingerprint: fingerprint})
 	if err != nil {
 		return httpfront.Answer{}, conflict(err, decode.CreatePayment, payments.Collection, "", body)
 	}

@@ -26,7 +26,7 @@ func (a *API) createRefund(w http.ResponseWriter, r *http.Request, who *service.
 		sent.Reference = reference
 		return decode.CreateRefund.Hash(payments.Refund, parent.String(), &sent)
 	}
-	recorded, err := a.service.Refund(r.Context(), who, service.Ask{Order: body.Order(parent), Fingerprint: fingerprint})
+	recorded, err := a.service.Refund(r.Context(), who, service.Order{Order: body.Order(parent), Fingerprint: fingerprint})
 	if err != nil {
 		return httpfront.Answer{}, conflict(err, decode.CreateRefund, payments.Refund, parent.String(), body)
 	}

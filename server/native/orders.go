@@ -16,7 +16,7 @@ import (
 )
 
 // record is a method of [service.Service] that records an order.
-type record func(context.Context, *service.Caller, service.Ask) (service.Recorded, error)
+type record func(context.Context, *service.Caller, service.Order) (service.Recorded, error)
 
 // recordOnce records an order. If the reference is taken, it refuses with [operatorapi.Duplicate], even for a
 // repetition of the same order. Unlike /v1, operators do not repeat an answer.
@@ -32,7 +32,7 @@ func (s *sandbox) recordOnce(ctx context.Context, o operatorapi.Order, record re
 	if len(o.Callbacks) > payments.MaxCallbacks {
 		return fmt.Errorf("an order has %d callbacks, and may have %d", len(o.Callbacks), payments.MaxCallbacks)
 	}
-	recorded, err := record(ctx, s.who, service.Ask{
+	recorded, err := record(ctx, s.who, service.Order{
 		Order:       o.Order,
 		Fingerprint: func(string) []byte { return ledger.NativeHash(o.Operation) },
 		Call:        &service.OperatorCall{Operation: o.Operation, Sent: sent, Callbacks: o.Callbacks, Party: o.Party},

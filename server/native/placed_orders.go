@@ -129,9 +129,9 @@ func (s *sandbox) Confirm(ctx context.Context, placed operatorapi.PlacedOrder, c
 // recorded, the code does not count as tried. If the reference is taken, the order ends instead. If the order has ended
 // already, payPlaced refuses with [operatorapi.NotFound].
 func (s *sandbox) payPlaced(ctx context.Context, placed operatorapi.PlacedOrder, o operatorapi.Order) error {
-	err := s.recordOnce(ctx, o, func(ctx context.Context, who *service.Caller, a service.Ask) (service.Recorded, error) {
-		a.Call.Checkout = s.stored(placed)
-		recorded, err := s.native.service.Collect(ctx, who, a)
+	err := s.recordOnce(ctx, o, func(ctx context.Context, who *service.Caller, order service.Order) (service.Recorded, error) {
+		order.Call.Checkout = s.stored(placed)
+		recorded, err := s.native.service.Collect(ctx, who, order)
 		if err == nil && !recorded.Replayed {
 			err = s.native.service.AnswerAtOnce(ctx, who, recorded.Transaction)
 		}

@@ -28,15 +28,15 @@ func (s *Service) ApplyFault(ctx context.Context, who *Caller) error {
 }
 
 // requestOf describes a request that records a transaction, so that faults can be matched with it.
-type requestOf func(context.Context, *sandboxes.Sandbox, *intent) (*faults.Target, error)
+type requestOf func(context.Context, *sandboxes.Sandbox, *recording) (*faults.Target, error)
 
 // applyFaultTo decides which fault applies to a request that records a transaction. It returns [ErrFault] if the fault
 // ends the request.
-func (s *Service) applyFaultTo(ctx context.Context, who *Caller, asked *intent, describe requestOf) error {
+func (s *Service) applyFaultTo(ctx context.Context, who *Caller, r *recording, describe requestOf) error {
 	if !who.Faults.canApply(who.Sandbox) {
 		return nil
 	}
-	request, err := describe(ctx, who.Sandbox, asked)
+	request, err := describe(ctx, who.Sandbox, r)
 	if err != nil {
 		return err
 	}
@@ -98,24 +98,24 @@ func (s *Service) countRequest(
 }
 
 func (s *Service) requestOfCollection(
-	ctx context.Context, sandbox *sandboxes.Sandbox, asked *intent,
+	ctx context.Context, sandbox *sandboxes.Sandbox, r *recording,
 ) (*faults.Target, error) {
-	market, _, err := s.marketOf(ctx, sandbox, &asked.Order, false)
+	market, _, err := s.marketOf(ctx, sandbox, &r.Order.Order, false)
 	if err != nil && !errors.As(err, new(ErrUndetected)) { // decideCollection reports a wrong market
 		return nil, err
 	}
-	return targetOfOrder(sandbox, asked, market), nil
+	return targetOfOrder(sandbox, r, market), nil
 }
 
-func requestOfDisbursement(_ context.Context, sandbox *sandboxes.Sandbox, asked *intent) (*faults.Target, error) {
-	return targetOfOrder(sandbox, asked, sandboxes.Market{Operator: asked.Operator, Country: asked.Country}), nil
+func requestOfDisbursement(_ context.Context, sandbox *sandboxes.Sandbox, r *recording) (*faults.Target, error) {
+	return targetOfOrder(sandbox, r, sandboxes.Market{Operator: r.Operator, Country: r.Country}), nil
 }
 
 func (s *Service) requestOfRefund(
-	ctx context.Context, sandbox *sandboxes.Sandbox, asked *intent,
+	ctx context.Context, sandbox *sandboxes.Sandbox, r *recording,
 ) (*faults.Target, error) {
-	p := &faults.Target{Type: payments.Refund, Reference: asked.Reference, Request: "refund of " + asked.Parent.String()}
-	parent, err := s.ledger.GetTransaction(ctx, sandbox.Tenant, asked.Parent)
+	p := &faults.Target{Type: payments.Refund, Reference: r.Reference, Request: "refund of " + r.Parent.String()}
+	parent, err := s.ledger.GetTransaction(ctx, sandbox.Tenant, r.Parent)
 	switch {
 	case err == nil:
 		p.Operator, p.Country, p.Store, p.MSISDN = parent.Operator, parent.Country, parent.Store, parent.MSISDN

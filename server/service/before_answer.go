@@ -33,10 +33,10 @@ type BeforeAnswer struct {
 
 // beforeAnswer returns the message that is sent before the answer: the callback, or else the event, or nil.
 func (s *Service) beforeAnswer(
-	ctx context.Context, sandbox *sandboxes.Sandbox, asked *intent, t *payments.Transaction,
+	ctx context.Context, sandbox *sandboxes.Sandbox, r *recording, t *payments.Transaction,
 ) *BeforeAnswer {
 	event := s.sentBefore(ctx, faults.AtWebhook, sandbox, t)
-	if asked.Call == nil || len(asked.Call.Callbacks) == 0 {
+	if r.Call == nil || len(r.Call.Callbacks) == 0 {
 		return event
 	}
 	return cmp.Or(s.sentBefore(ctx, faults.AtCallback, sandbox, t), event)

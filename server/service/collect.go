@@ -11,21 +11,21 @@ import (
 )
 
 // Collect records a collection. For a repeated request, it returns the collection that the first request recorded.
-func (s *Service) Collect(ctx context.Context, who *Caller, a Ask) (Recorded, error) {
-	return s.record(ctx, who, newIntent(payments.Collection, a), s.requestOfCollection, s.tryCollect)
+func (s *Service) Collect(ctx context.Context, who *Caller, o Order) (Recorded, error) {
+	return s.record(ctx, who, newRecording(payments.Collection, o), s.requestOfCollection, s.tryCollect)
 }
 
 // tryCollect decides the outcome of a collection by the caller's snapshot of the configuration, and records the
 // collection. If the registry has another market than the presumed one, it decides again with that market.
-func (s *Service) tryCollect(ctx context.Context, who *Caller, asked *intent) (Recorded, error) {
+func (s *Service) tryCollect(ctx context.Context, who *Caller, r *recording) (Recorded, error) {
 	sandbox := who.Sandbox
 	for mayPresume := true; ; mayPresume = false {
-		n, err := s.decideCollection(ctx, sandbox, asked, mayPresume)
+		n, err := s.decideCollection(ctx, sandbox, r, mayPresume)
 		if err != nil {
 			return Recorded{}, err
 		}
-		n.RequestStamp = s.stamp(sandbox, asked.fingerprint)
-		n.Optional = optionalFields(who, asked)
+		n.RequestStamp = s.stamp(sandbox, r.fingerprint)
+		n.Optional = optionalFields(who, r)
 		begun := s.now() // read before the statement sets the event's due time, so that the answer is due first
 		err = s.ledger.CreateCollection(ctx, sandbox.Tenant, n)
 		if mayPresume && errors.Is(err, ledger.ErrMarketKnown) {
@@ -45,9 +45,9 @@ func (s *Service) tryCollect(ctx context.Context, who *Caller, asked *intent) (R
 // decideCollection checks a collection against the sandbox's configuration and decides its outcome. If the outcome
 // depends on the payer's SIM, it decides one outcome for each state of the SIM.
 func (s *Service) decideCollection(
-	ctx context.Context, sandbox *sandboxes.Sandbox, asked *intent, mayPresume bool,
+	ctx context.Context, sandbox *sandboxes.Sandbox, r *recording, mayPresume bool,
 ) (*ledger.NewCollection, error) {
-	o := &asked.Order
+	o := &r.Order.Order
 	market, presumed, err := s.marketOf(ctx, sandbox, o, mayPresume && o.Scenario == "")
 	if err != nil {
 		return nil, err
@@ -69,7 +69,7 @@ func (s *Service) decideCollection(
 		AbsorptionPct: environment.Terms.AbsorptionPct,
 	}
 	n := &ledger.NewCollection{Transaction: t, Presumed: presumed, ExpireAfter: sandbox.PendingTimeout}
-	s.decideOutcome(n, sandbox, asked, payments.CollectionFacts{
+	s.decideOutcome(n, sandbox, r, payments.CollectionFacts{
 		Scenario: o.Scenario, Amount: split.Amount, CustomerTotal: split.CustomerTotal, MaxAmount: environment.MaxAmount,
 		Policy: environment.UnknownPolicy, TestNumber: TestNumberIn(sandbox, market, o.MSISDN),
 	})
@@ -79,15 +79,15 @@ func (s *Service) decideCollection(
 // decideOutcome decides the status and the latency of a collection. If they depend on the payer's state, it sets a
 // status and a latency for each state. The ledger picks one when it records the collection.
 func (s *Service) decideOutcome(
-	n *ledger.NewCollection, sandbox *sandboxes.Sandbox, asked *intent, facts payments.CollectionFacts,
+	n *ledger.NewCollection, sandbox *sandboxes.Sandbox, r *recording, facts payments.CollectionFacts,
 ) {
 	if facts.Scenario == "" {
-		n.ByPayer, n.TestBehavior = s.statusByPayer(facts, sandbox, asked.Reference), behaviorOf(facts.TestNumber)
-		s.asParty(n, sandbox, asked)
+		n.ByPayer, n.TestBehavior = s.statusByPayer(facts, sandbox, r.Reference), behaviorOf(facts.TestNumber)
+		s.asParty(n, sandbox, r)
 		return
 	}
 	n.Transaction.Status = facts.Outcome()
-	latency := s.latencyOf(n.Transaction.Status, sandbox, asked.Reference)
+	latency := s.latencyOf(n.Transaction.Status, sandbox, r.Reference)
 	n.Transaction.Latency, n.AnswerAfter = latency.Simulated, latency.Waited
 }
 
@@ -106,12 +106,12 @@ func (s *Service) statusByPayer(
 }
 
 // asParty replaces the outcome for a number without a SIM by the behavior of the number in the operator's own sandbox.
-func (s *Service) asParty(n *ledger.NewCollection, sandbox *sandboxes.Sandbox, asked *intent) {
-	if asked.Call == nil || asked.Call.Party == nil {
+func (s *Service) asParty(n *ledger.NewCollection, sandbox *sandboxes.Sandbox, r *recording) {
+	if r.Call == nil || r.Call.Party == nil {
 		return
 	}
-	party := asked.Call.Party
-	latency := s.latencyOf(party.Status, sandbox, asked.Reference)
+	party := r.Call.Party
+	latency := s.latencyOf(party.Status, sandbox, r.Reference)
 	if party.Latency > 0 {
 		latency = ledger.Latency{Simulated: party.Latency, Waited: party.Latency}
 	}

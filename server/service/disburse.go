@@ -10,19 +10,19 @@ import (
 )
 
 // Disburse records a disbursement. For a repeated request, it returns the disbursement that the first request recorded.
-func (s *Service) Disburse(ctx context.Context, who *Caller, a Ask) (Recorded, error) {
-	return s.record(ctx, who, newIntent(payments.Disbursement, a), requestOfDisbursement, s.tryDisburse)
+func (s *Service) Disburse(ctx context.Context, who *Caller, o Order) (Recorded, error) {
+	return s.record(ctx, who, newRecording(payments.Disbursement, o), requestOfDisbursement, s.tryDisburse)
 }
 
 // tryDisburse decides a disbursement by the caller's snapshot of the configuration, and records it.
-func (s *Service) tryDisburse(ctx context.Context, who *Caller, asked *intent) (Recorded, error) {
+func (s *Service) tryDisburse(ctx context.Context, who *Caller, r *recording) (Recorded, error) {
 	sandbox := who.Sandbox
-	n, err := s.decideDisbursement(sandbox, asked)
+	n, err := s.decideDisbursement(sandbox, r)
 	if err != nil {
 		return Recorded{}, err
 	}
-	n.RequestStamp = s.stamp(sandbox, asked.fingerprint)
-	n.Optional = optionalFields(who, asked)
+	n.RequestStamp = s.stamp(sandbox, r.fingerprint)
+	n.Optional = optionalFields(who, r)
 	begun := s.now()
 	if err := s.ledger.CreateDisbursement(ctx, sandbox.Tenant, n); err != nil {
 		return Recorded{}, err
@@ -32,8 +32,8 @@ func (s *Service) tryDisburse(ctx context.Context, who *Caller, asked *intent) (
 
 // decideDisbursement checks a disbursement against the sandbox's configuration. The statement that records it decides
 // the outcome by the recipient's SIM and the float.
-func (s *Service) decideDisbursement(sandbox *sandboxes.Sandbox, asked *intent) (*ledger.NewDisbursement, error) {
-	o := &asked.Order
+func (s *Service) decideDisbursement(sandbox *sandboxes.Sandbox, r *recording) (*ledger.NewDisbursement, error) {
+	o := &r.Order.Order
 	market := sandboxes.Market{Operator: o.Operator, Country: o.Country}
 	environment, err := environmentFor(sandbox, market, o)
 	if err != nil {
@@ -43,7 +43,7 @@ func (s *Service) decideDisbursement(sandbox *sandboxes.Sandbox, asked *intent) 
 	if err != nil {
 		return nil, err
 	}
-	if err := s.ensureReference(asked, payments.OwnOrigin, payments.OpDisbursement); err != nil {
+	if err := s.ensureReference(r, payments.OwnOrigin, payments.OpDisbursement); err != nil {
 		return nil, err
 	}
 	t := payments.Transaction{
@@ -57,20 +57,20 @@ func (s *Service) decideDisbursement(sandbox *sandboxes.Sandbox, asked *intent) 
 		Policy: environment.UnknownPolicy, TestNumber: TestNumberIn(sandbox, market, o.MSISDN),
 	}
 	n := &ledger.NewDisbursement{Transaction: t, Latency: s.payoutLatency(sandbox, o.Reference), Unknown: facts.Outcome()}
-	s.decideUnknown(n, sandbox, asked)
+	s.decideUnknown(n, sandbox, r)
 	return n, nil
 }
 
 // decideUnknown draws two latencies of a disbursement: for a blocked SIM, and for a number that no SIM has.
-func (s *Service) decideUnknown(n *ledger.NewDisbursement, sandbox *sandboxes.Sandbox, asked *intent) {
-	n.Latency.Unknown = s.latencyOf(n.Unknown, sandbox, asked.Reference)
-	n.Latency.Blocked = s.latencyOf(payments.AccountBlocked, sandbox, asked.Reference)
+func (s *Service) decideUnknown(n *ledger.NewDisbursement, sandbox *sandboxes.Sandbox, r *recording) {
+	n.Latency.Unknown = s.latencyOf(n.Unknown, sandbox, r.Reference)
+	n.Latency.Blocked = s.latencyOf(payments.AccountBlocked, sandbox, r.Reference)
 	if n.Unknown == payments.AccountBlocked { // a test number; both outcomes have the same status, so the same latency
 		n.Latency.Unknown = n.Latency.Blocked
 	}
-	if asked.Call != nil && asked.Call.Party != nil {
-		n.Unknown = asked.Call.Party.CollectionOutcome() // a disbursement is never pending
-		n.Latency.Unknown = s.latencyOf(n.Unknown, sandbox, asked.Reference)
+	if r.Call != nil && r.Call.Party != nil {
+		n.Unknown = r.Call.Party.CollectionOutcome() // a disbursement is never pending
+		n.Latency.Unknown = s.latencyOf(n.Unknown, sandbox, r.Reference)
 	}
 }
 

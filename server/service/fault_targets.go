@@ -15,9 +15,9 @@ func targetOfTransaction(t *payments.Transaction, sandbox *sandboxes.Sandbox) fa
 }
 
 // targetOfOrder returns the target of a request that records an order.
-func targetOfOrder(sandbox *sandboxes.Sandbox, asked *intent, market sandboxes.Market) *faults.Target {
+func targetOfOrder(sandbox *sandboxes.Sandbox, r *recording, market sandboxes.Market) *faults.Target {
 	return &faults.Target{
-		Type: asked.kind, Operator: market.Operator, Country: market.Country, Store: storeOf(sandbox, &asked.Order),
-		MSISDN: asked.MSISDN, Reference: asked.Reference,
+		Type: r.kind, Operator: market.Operator, Country: market.Country, Store: storeOf(sandbox, &r.Order.Order),
+		MSISDN: r.MSISDN, Reference: r.Reference,
 	}
 }

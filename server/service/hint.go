@@ -15,14 +15,14 @@ import (
 //
 // It reads the registry only if the number is unknown, if its prefix is that of another market, or if somebody watches
 // the sandbox. So other payments do not wait for this query.
-func (s *Service) hintOf(ctx context.Context, sandbox *sandboxes.Sandbox, asked *intent, t *payments.Transaction) string {
+func (s *Service) hintOf(ctx context.Context, sandbox *sandboxes.Sandbox, r *recording, t *payments.Transaction) string {
 	market := sandboxes.Market{Operator: t.Operator, Country: t.Country}
 	switch {
 	case t.Scenario != "" || t.Type == payments.Refund:
 		return ""
 	case t.Status == payments.UnknownMSISDN:
 		return s.WhyUnknown(ctx, sandbox, market, t.MSISDN)
-	case asked.Call != nil: // the operator knows it
+	case r.Call != nil: // the operator knows it
 		return ""
 	}
 	operator, country, detected := operators.Detect(t.MSISDN)

@@ -9,16 +9,16 @@ import (
 
 // optionalFields returns the data that is recorded with a request's transaction. It has the faults that applied to the
 // request, and the call of an operator's own API. If the sandbox has a seed, it also has the operator's transaction id.
-func optionalFields(who *Caller, asked *intent) ledger.OptionalFields {
+func optionalFields(who *Caller, r *recording) ledger.OptionalFields {
 	var o ledger.OptionalFields
 	sandbox := who.Sandbox
 	if sandbox.Seed != nil {
-		digest := faults.DrawsOf(sandbox.Seed, sandbox.Tenant).Digest("operator's number", asked.Reference)
+		digest := faults.DrawsOf(sandbox.Seed, sandbox.Tenant).Digest("operator's number", r.Reference)
 		o.ProviderTxID = payments.ProviderTxIDOf(digest)
 	}
 	o.Faults = who.Faults.names
-	if asked.Call != nil {
-		o.Native = callToKeep(asked.Call, sandbox)
+	if r.Call != nil {
+		o.Native = callToKeep(r.Call, sandbox)
 	}
 	return o
 }

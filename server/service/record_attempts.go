@@ -10,15 +10,15 @@ import (
 // record records a transaction with the function try, after the faults that apply to the request. For a repeated request,
 // it returns the transaction of the first request. It tries again as long as the configuration is outdated, at most
 // maxTries times.
-func (s *Service) record(ctx context.Context, who *Caller, asked *intent, describe requestOf, try attempt) (recorded Recorded, err error) {
+func (s *Service) record(ctx context.Context, who *Caller, r *recording, describe requestOf, try attempt) (recorded Recorded, err error) {
 	ctx, cancel := untilRecorded(ctx)
 	defer cancel()
 	for again, n := true, 0; again && n < maxTries; n++ {
-		if err = s.applyFaultTo(ctx, who, asked, describe); err == nil {
-			recorded, err = try(ctx, who, asked)
+		if err = s.applyFaultTo(ctx, who, r, describe); err == nil {
+			recorded, err = try(ctx, who, r)
 		}
 		if err != nil && !isFinal(err) {
-			recorded, err = s.findReplay(ctx, who.Sandbox.Tenant, asked, err)
+			recorded, err = s.findReplay(ctx, who.Sandbox.Tenant, r, err)
 		}
 		if err == nil {
 			break
@@ -27,13 +27,13 @@ func (s *Service) record(ctx context.Context, who *Caller, asked *intent, descri
 	}
 	switch {
 	case err != nil:
-		err = ErrUnfinished{err, asked.Reference}
+		err = ErrUnfinished{err, r.Reference}
 	case recorded.Replayed:
 		err = s.noteFaultOfReplay(ctx, who, recorded.Transaction)
 	default:
-		s.metrics.Recorded(string(asked.kind), string(recorded.Transaction.Status))
-		recorded.BeforeAnswer = s.beforeAnswer(ctx, who.Sandbox, asked, recorded.Transaction)
-		recorded.Hint = s.hintOf(ctx, who.Sandbox, asked, recorded.Transaction)
+		s.metrics.Recorded(string(r.kind), string(recorded.Transaction.Status))
+		recorded.BeforeAnswer = s.beforeAnswer(ctx, who.Sandbox, r, recorded.Transaction)
+		recorded.Hint = s.hintOf(ctx, who.Sandbox, r, recorded.Transaction)
 	}
 	return recorded, err
 }

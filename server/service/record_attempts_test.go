@@ -37,14 +37,14 @@ type fixture struct {
 	configuration configuration
 	counted       counted
 	who           Caller
-	asked         *intent
+	recording     *recording
 }
 
 func newFixture() *fixture {
 	f := &fixture{who: Caller{Sandbox: &sandboxes.Sandbox{ConfigVersion: 1}}}
 	f.configuration.sandbox = f.who.Sandbox
 	f.Service = New(Options{Directory: &f.configuration, Metrics: &f.counted, Now: time.Now})
-	f.asked = newIntent(payments.Collection, Ask{
+	f.recording = newRecording(payments.Collection, Order{
 		Order: payments.Order{Details: payments.Details{Reference: "r"}}, Fingerprint: func(reference string) []byte { return []byte(reference) },
 	})
 	return f
@@ -53,7 +53,7 @@ func newFixture() *fixture {
 // tries fails with one error after the other, and then records a transaction.
 func (f *fixture) tries(failures ...error) (try attempt, made *int) {
 	made = new(int)
-	return func(context.Context, *Caller, *intent) (Recorded, error) {
+	return func(context.Context, *Caller, *recording) (Recorded, error) {
 		*made++
 		if *made <= len(failures) {
 			return Recorded{}, failures[*made-1]
@@ -85,7 +85,7 @@ func TestTransactionIsRecordedOnce(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture()
 			try, tries := f.tries(c.failures...)
-			made, err := f.record(t.Context(), &f.who, f.asked, nil, try)
+			made, err := f.record(t.Context(), &f.who, f.recording, nil, try)
 			if *tries != c.tries || made.Replayed != c.replayed || !errors.Is(err, c.err) {
 				t.Errorf("after %d tries: %+v, %v", *tries, made, err)
 			}
@@ -105,7 +105,7 @@ func TestRefusalByAnOldConfiguration(t *testing.T) {
 	f := newFixture()
 	f.configuration.sandbox = &sandboxes.Sandbox{ConfigVersion: 2}
 	try, tries := f.tries(errors.ErrUnsupported)
-	if _, err := f.record(t.Context(), &f.who, f.asked, nil, try); err != nil || *tries != 2 || f.who.Sandbox.ConfigVersion != 2 {
+	if _, err := f.record(t.Context(), &f.who, f.recording, nil, try); err != nil || *tries != 2 || f.who.Sandbox.ConfigVersion != 2 {
 		t.Errorf("after %d tries: %v; the configuration is %d", *tries, err, f.who.Sandbox.ConfigVersion)
 	}
 }
@@ -123,7 +123,7 @@ func TestCallerThatIsGone(t *testing.T) {
 		f := newFixture()
 		f.configuration = c.configuration
 		try, tries := f.tries(repeated(postgres.ErrConfigChanged, maxTries)...)
-		if _, err := f.record(t.Context(), &f.who, f.asked, nil, try); !errors.Is(err, c.want) || *tries != 1 {
+		if _, err := f.record(t.Context(), &f.who, f.recording, nil, try); !errors.Is(err, c.want) || *tries != 1 {
 			t.Errorf("%s, after %d tries: %v", name, *tries, err)
 		}
 		calls := 0
@@ -138,17 +138,17 @@ func TestCallerThatIsGone(t *testing.T) {
 func TestRecordTellsTheReferenceAndCounts(t *testing.T) {
 	f := newFixture()
 	try, _ := f.tries(postgres.ErrUncertain)
-	_, err := f.record(t.Context(), &f.who, f.asked, nil, try)
+	_, err := f.record(t.Context(), &f.who, f.recording, nil, try)
 	if unfinished := (ErrUnfinished{}); !errors.As(err, &unfinished) || unfinished.Reference != "r" {
 		t.Errorf("the error is %v", err)
 	}
-	if _, err := f.record(t.Context(), &f.who, f.asked, nil, try); err != nil || f.counted.recorded != 1 {
+	if _, err := f.record(t.Context(), &f.who, f.recording, nil, try); err != nil || f.counted.recorded != 1 {
 		t.Errorf("%d were counted, %v", f.counted.recorded, err)
 	}
 	try, _ = f.tries(&ledger.ErrReferenceTaken{
 		Transaction: &payments.Transaction{Type: payments.Collection}, RequestHash: []byte("r"),
 	})
-	if made, err := f.record(t.Context(), &f.who, f.asked, nil, try); err != nil || !made.Replayed || f.counted.recorded != 1 {
+	if made, err := f.record(t.Context(), &f.who, f.recording, nil, try); err != nil || !made.Replayed || f.counted.recorded != 1 {
 		t.Errorf("%+v: %d were counted, %v", made, f.counted.recorded, err)
 	}
 }
@@ -158,7 +158,7 @@ func TestWriteOutlivesItsClient(t *testing.T) {
 	client, leave := context.WithCancel(t.Context())
 	leave()
 	f := newFixture()
-	_, err := f.record(client, &f.who, f.asked, nil, func(ctx context.Context, _ *Caller, _ *intent) (Recorded, error) {
+	_, err := f.record(client, &f.who, f.recording, nil, func(ctx context.Context, _ *Caller, _ *recording) (Recorded, error) {
 		if until, bounded := ctx.Deadline(); !bounded || time.Until(until) > recordTimeout {
 			t.Errorf("it is bounded by %v", until)
 		}
@@ -174,7 +174,7 @@ func TestFaultBeforeTheRequest(t *testing.T) {
 	f := newFixture()
 	described := 0
 	decide := func() error {
-		return f.applyFaultTo(t.Context(), &f.who, f.asked, func(context.Context, *sandboxes.Sandbox, *intent) (*faults.Target, error) {
+		return f.applyFaultTo(t.Context(), &f.who, f.recording, func(context.Context, *sandboxes.Sandbox, *recording) (*faults.Target, error) {
 			described++
 			return nil, errors.ErrUnsupported
 		})

@@ -21,7 +21,7 @@ type Recorded struct {
 }
 
 // attempt tries to record a transaction by the caller's snapshot of the configuration.
-type attempt func(context.Context, *Caller, *intent) (Recorded, error)
+type attempt func(context.Context, *Caller, *recording) (Recorded, error)
 
 // recordTimeout bounds all tries of a write together. The write continues when the client disconnects.
 const recordTimeout = 10 * time.Second

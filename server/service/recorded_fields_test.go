@@ -84,8 +84,8 @@ func fill(t *testing.T, v reflect.Value, with string) {
 	}
 }
 
-func ask(o payments.Order, call *service.OperatorCall) service.Ask {
-	return service.Ask{Order: o, Call: call, Fingerprint: func(reference string) []byte {
+func orderOf(o payments.Order, call *service.OperatorCall) service.Order {
+	return service.Order{Order: o, Call: call, Fingerprint: func(reference string) []byte {
 		if call != nil {
 			return ledger.NativeHash(call.Operation)
 		}
@@ -97,11 +97,11 @@ func call() *service.OperatorCall {
 	return &service.OperatorCall{Operation: "mtn requesttopay", Sent: json.RawMessage(`{"note": "sent"}`)}
 }
 
-type carryOut func(context.Context, *service.Caller, service.Ask) (service.Recorded, error)
+type recordOrder func(context.Context, *service.Caller, service.Order) (service.Recorded, error)
 
-func (r *recorder) record(do carryOut, o payments.Order, call *service.OperatorCall) *payments.Transaction {
+func (r *recorder) record(do recordOrder, o payments.Order, call *service.OperatorCall) *payments.Transaction {
 	r.T.Helper()
-	recorded, err := do(r.T.Context(), &service.Caller{Key: r.Key, Sandbox: r.Sandbox}, ask(o, call))
+	recorded, err := do(r.T.Context(), &service.Caller{Key: r.Key, Sandbox: r.Sandbox}, orderOf(o, call))
 	if err != nil {
 		r.T.Errorf("%s: %v", o.Reference, err)
 		return nil
@@ -217,7 +217,7 @@ func (r *recorder) everyWay(where string) {
 }
 
 // together records three orders in one statement: the first one waits for the float, and the others for the first one.
-func (r *recorder) together(way string, do carryOut, scenario payments.Scenario) {
+func (r *recorder) together(way string, do recordOrder, scenario payments.Scenario) {
 	r.T.Helper()
 	one := func() bool {
 		release := r.lockFloat()

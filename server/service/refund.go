@@ -11,14 +11,14 @@ import (
 // Refund records a refund of the collection that the order names as its parent. For a repeated request, it returns the
 // refund that the first request recorded. It returns [ErrNoParent], [payments.ErrNotRefundable] or
 // [payments.ErrExceedsRefundable] if the collection cannot be refunded.
-func (s *Service) Refund(ctx context.Context, who *Caller, a Ask) (Recorded, error) {
-	return s.record(ctx, who, newIntent(payments.Refund, a), s.requestOfRefund, s.tryRefund)
+func (s *Service) Refund(ctx context.Context, who *Caller, o Order) (Recorded, error) {
+	return s.record(ctx, who, newRecording(payments.Refund, o), s.requestOfRefund, s.tryRefund)
 }
 
 // tryRefund records a refund.
-func (s *Service) tryRefund(ctx context.Context, who *Caller, asked *intent) (Recorded, error) {
+func (s *Service) tryRefund(ctx context.Context, who *Caller, r *recording) (Recorded, error) {
 	sandbox := who.Sandbox
-	parent, err := s.refundable(ctx, sandbox.Tenant, &asked.Order)
+	parent, err := s.refundable(ctx, sandbox.Tenant, &r.Order.Order)
 	if err != nil {
 		return Recorded{}, orNoParent(err)
 	}
@@ -26,14 +26,14 @@ func (s *Service) tryRefund(ctx context.Context, who *Caller, asked *intent) (Re
 	if err != nil {
 		return Recorded{}, err
 	}
-	if err := s.ensureReference(asked, payments.OriginOf(parent.Reference), payments.OpRefund); err != nil {
+	if err := s.ensureReference(r, payments.OriginOf(parent.Reference), payments.OpRefund); err != nil {
 		return Recorded{}, err
 	}
 	begun := s.now()
 	t, after, err := s.ledger.CreateRefund(ctx, sandbox.Tenant, ledger.NewRefund{
-		Details: asked.Details, ID: id, ParentID: parent.ID, Amount: refundAmount(&asked.Order), RequestHash: asked.fingerprint,
-		Clocked: sandbox.Clocked, Latency: s.payoutLatency(sandbox, asked.Reference),
-		Optional: optionalFields(who, asked),
+		Details: r.Details, ID: id, ParentID: parent.ID, Amount: refundAmount(&r.Order.Order), RequestHash: r.fingerprint,
+		Clocked: sandbox.Clocked, Latency: s.payoutLatency(sandbox, r.Reference),
+		Optional: optionalFields(who, r),
 	})
 	if err != nil {
 		return Recorded{}, orNoParent(err)

@@ -14,16 +14,16 @@ import (
 // findReplay returns the recorded transaction if a refused request repeats an earlier one. The current configuration
 // has no influence on this. It returns [ErrDuplicateReference] if a different request has used the reference. If no
 // request has used it, findReplay returns the parameter refusal.
-func (s *Service) findReplay(ctx context.Context, tenant int64, asked *intent, refusal error) (Recorded, error) {
-	taken, err := s.takenReference(ctx, tenant, asked, refusal)
+func (s *Service) findReplay(ctx context.Context, tenant int64, r *recording, refusal error) (Recorded, error) {
+	taken, err := s.takenReference(ctx, tenant, r, refusal)
 	if err != nil {
 		return Recorded{}, err
 	}
-	if asked.generated { // another request has the generated reference: the next try generates a new one
-		asked.Reference = ""
+	if r.generated { // another request has the generated reference: the next try generates a new one
+		r.Reference = ""
 		return Recorded{}, postgres.ErrConfigChanged
 	}
-	if taken.Transaction.Type != asked.kind || !bytes.Equal(taken.RequestHash, asked.fingerprint) {
+	if taken.Transaction.Type != r.kind || !bytes.Equal(taken.RequestHash, r.fingerprint) {
 		return Recorded{}, ErrDuplicateReference{taken}
 	}
 	return Recorded{Transaction: taken.Transaction, Replayed: true}, nil
@@ -32,16 +32,16 @@ func (s *Service) findReplay(ctx context.Context, tenant int64, asked *intent, r
 // takenReference returns the transaction with the reference of a refused request. If there is none, or if the ledger
 // has already looked for it, takenReference returns the parameter refusal.
 func (s *Service) takenReference(
-	ctx context.Context, tenant int64, asked *intent, refusal error,
+	ctx context.Context, tenant int64, r *recording, refusal error,
 ) (*ledger.ErrReferenceTaken, error) {
 	var taken *ledger.ErrReferenceTaken
 	switch {
 	case errors.As(refusal, &taken):
 		return taken, nil
-	case !refusalOf(refusal).Replay || asked.Reference == "" || asked.generated:
+	case !refusalOf(refusal).Replay || r.Reference == "" || r.generated:
 		return nil, refusal // the ledger has checked the reference, or the client sent none
 	}
-	transaction, fingerprint, err := s.ledger.FindReference(ctx, tenant, asked.Reference)
+	transaction, fingerprint, err := s.ledger.FindReference(ctx, tenant, r.Reference)
 	if errors.Is(err, ledger.ErrNotFound) {
 		return nil, refusal
 	}

@@ -7,8 +7,8 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// Ask is a request to record a transaction.
-type Ask struct {
+// Order is a request to record a transaction.
+type Order struct {
 	payments.Order
 	// Fingerprint returns the fingerprint of the request as if it had been sent with this reference. The service
 	// recognizes a repetition by its fingerprint.
@@ -28,30 +28,30 @@ type OperatorCall struct {
 	Party *payments.TestNumber
 }
 
-// intent is a request while the service records it, over all tries.
-type intent struct {
-	Ask
+// recording is an order while the service records it, over all tries.
+type recording struct {
+	Order
 	kind        payments.Type
 	generated   bool // whether the service generated the reference
 	fingerprint []byte
 }
 
-func newIntent(kind payments.Type, a Ask) *intent {
-	return &intent{Ask: a, kind: kind, fingerprint: a.Fingerprint(a.Reference)}
+func newRecording(kind payments.Type, o Order) *recording {
+	return &recording{Order: o, kind: kind, fingerprint: o.Fingerprint(o.Reference)}
 }
 
 // ensureReference generates a reference for a request without one. The reference is the idempotency key. All tries of
 // the request share the generated reference, and the fingerprint includes it. So a client that reads the reference in
 // an answer can repeat the request with it. findReplay handles a generated reference that is already taken.
-func (s *Service) ensureReference(asked *intent, origin string, op payments.Operation) error {
-	if asked.Reference != "" {
+func (s *Service) ensureReference(r *recording, origin string, op payments.Operation) error {
+	if r.Reference != "" {
 		return nil
 	}
 	generated, err := payments.NewReference(origin, op, s.now(), s.random)
 	if err != nil {
 		return err
 	}
-	asked.Reference, asked.generated = generated.String(), true
-	asked.fingerprint = asked.Fingerprint(asked.Reference)
+	r.Reference, r.generated = generated.String(), true
+	r.fingerprint = r.Fingerprint(r.Reference)
 	return nil
 }
