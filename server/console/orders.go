@@ -15,10 +15,10 @@ const (
 	ordersEvery = 30
 )
 
-// waitingOrder is an order that waits for its payer on an operator's page. It is no transaction.
-type waitingOrder struct {
+// openCheckout is an order that waits for its payer on an operator's page. It is no transaction.
+type openCheckout struct {
 	nativestore.Checkout
-	operatorapi.WaitingOrder
+	operatorapi.CheckoutView
 	page string // its address; empty: the session may not open the page, which can end the order
 }
 
@@ -35,8 +35,8 @@ func (v *visit) pageOperators() (all []payments.Operator) {
 	return all
 }
 
-// readOrders returns the orders that wait for their payers, newest first for each operator.
-func (c *Console) readOrders(v *visit) (all []waitingOrder, err error) {
+// readCheckouts returns the orders that wait for their payers, newest first for each operator.
+func (c *Console) readCheckouts(v *visit) (all []openCheckout, err error) {
 	for _, operator := range v.pageOperators() {
 		open, err := c.Ledger.ListOpenCheckouts(v.ctx(), v.who.Sandbox.Tenant, operator, newestOrders)
 		if err != nil {
@@ -44,12 +44,12 @@ func (c *Console) readOrders(v *visit) (all []waitingOrder, err error) {
 		}
 		page := operators.NativeAPI(operator).Page
 		for _, o := range open {
-			w := waitingOrder{Checkout: o}
-			if w.WaitingOrder, err = page.Waiting(operatorapi.PlacedOrder{Sent: o.Sent}); err != nil {
+			w := openCheckout{Checkout: o}
+			if w.CheckoutView, err = page.View(operatorapi.Checkout{Sent: o.Sent}); err != nil {
 				return nil, err
 			}
 			if v.may(full) {
-				w.page = v.uri + "/operators/" + string(operator) + page.Of(w.WaitingOrder.Token)
+				w.page = v.uri + "/operators/" + string(operator) + page.Of(w.CheckoutView.Token)
 			}
 			all = append(all, w)
 		}

@@ -11,9 +11,9 @@ import templruntime "github.com/a-h/templ/runtime"
 
 import "github.com/cauri-dev/cauri/server/payments"
 
-// waitingOrders are the orders that wait for their payers. Without an order, the element is empty. It still exists, so
+// openCheckouts are the orders that wait for their payers. Without an order, the element is empty. It still exists, so
 // that the browser can replace it.
-func waitingOrders(v *visit, orders []waitingOrder) templ.Component {
+func openCheckouts(v *visit, orders []openCheckout) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -144,7 +144,7 @@ func waitingOrders(v *visit, orders []waitingOrder) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			for i := range orders {
-				templ_7745c5c3_Err = orderLine(v, &orders[i]).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = checkoutLine(v, &orders[i]).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -162,7 +162,7 @@ func waitingOrders(v *visit, orders []waitingOrder) templ.Component {
 	})
 }
 
-func orderLine(v *visit, o *waitingOrder) templ.Component {
+func checkoutLine(v *visit, o *openCheckout) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {

@@ -19,7 +19,7 @@ const paymentsOnPage = 25
 type paymentList struct {
 	paymentFilter
 	rows         []paymentRow
-	orders       []waitingOrder // only on the first page, and only without filters
+	checkouts    []openCheckout // only on the first page, and only without filters
 	newer, older string         // addresses of the pages beside this one; empty: there is none
 }
 
@@ -68,7 +68,7 @@ func (c *Console) listPayments(v *visit) (*paymentList, error) {
 	}
 	l.newer, l.older = p.newer, p.older
 	if p.first && len(l.set) == 0 {
-		if l.orders, err = c.readOrders(v); err != nil {
+		if l.checkouts, err = c.readCheckouts(v); err != nil {
 			return l, err
 		}
 	}

@@ -118,7 +118,7 @@ func paymentsPage(v *visit, l *paymentList) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = waitingOrders(v, l.orders).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = openCheckouts(v, l.checkouts).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

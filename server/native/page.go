@@ -146,7 +146,7 @@ func (s *sandbox) admitPayer(r *http.Request, visit *operatorapi.Visit) (end fun
 		end()
 		return nil, err
 	}
-	s.who.Key, visit.Order = found.MadeWith, placedOf(found, token)
+	s.who.Key, visit.Order = found.MadeWith, checkoutOf(found, token)
 	return end, nil
 }
 

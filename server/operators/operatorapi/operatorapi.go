@@ -274,20 +274,20 @@ type Sandbox interface {
 	ApplyFault(context.Context) error
 	// FindByID is like Find, but takes the id of the transaction.
 	FindByID(ctx context.Context, id payments.ID, operations ...string) (Payment, error)
-	// Place opens an order that a payer confirms on the page of the operator. It refuses with [Duplicate] if an open
-	// order or a transaction has the reference.
-	Place(context.Context, PlacedOrder) error
-	// Placed returns the order with a token.
-	Placed(ctx context.Context, token string) (PlacedOrder, error)
+	// OpenCheckout opens an order that a payer confirms on the page of the operator. It refuses with [Duplicate] if an
+	// open order or a transaction has the reference.
+	OpenCheckout(context.Context, Checkout) error
+	// FindCheckout returns the order with a token.
+	FindCheckout(ctx context.Context, token string) (Checkout, error)
 	// Confirm checks the one-time code that a payer has given for an open order. If the code is right, it records the
 	// collection, whose outcome follows from the payer's behavior. It refuses a wrong code with [WrongCode]. The last
 	// wrong code ends the order. If the reference is taken, it refuses with [Duplicate], and the order ends. It refuses
 	// with [NotFound] if the order is no longer open.
-	Confirm(ctx context.Context, placed PlacedOrder, code string, o Order) error
+	Confirm(ctx context.Context, checkout Checkout, code string, o Order) error
 	// Cancel ends an open order without a collection, because its payer canceled it.
-	Cancel(context.Context, PlacedOrder) error
+	Cancel(context.Context, Checkout) error
 	// PageOf returns the address of the page of an order.
-	PageOf(PlacedOrder) string
+	PageOf(Checkout) string
 	// FindCollection returns the collection of this operator with a reference. Any API may have recorded it.
 	FindCollection(ctx context.Context, reference string) (*payments.Transaction, error)
 	// FindCollectionByID is like FindCollection, but takes the id of the transaction.

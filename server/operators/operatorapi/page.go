@@ -20,14 +20,13 @@ type Page struct {
 	Handle func(context.Context, Sandbox, *Visit) (Answer, error)
 	// Refuse returns the page for a refusal. If no order has the token, the reason is [NotFound].
 	Refuse func(*Refusal, Look) Answer
-	// Waiting returns what a merchant sees of an order that waits for its payer. It returns an error if the stored
+	// View returns what a merchant sees of an order that waits for its payer. It returns an error if the stored
 	// fields cannot be decoded.
-	Waiting func(PlacedOrder) (WaitingOrder, error)
+	View func(Checkout) (CheckoutView, error)
 }
 
-// WaitingOrder is what a merchant sees of an order that waits for its payer, in addition to the fields of
-// [PlacedOrder].
-type WaitingOrder struct {
+// CheckoutView is what a merchant sees of an order that waits for its payer, in addition to the fields of [Checkout].
+type CheckoutView struct {
 	Country  payments.Country
 	Currency payments.Currency // of the environment
 	Token    string            // names the order on its page
@@ -42,7 +41,7 @@ const HTML = "text/html; charset=utf-8"
 // Visit is a request of a payer's browser.
 type Visit struct {
 	Look
-	Order PlacedOrder
+	Order Checkout
 	Form  url.Values // nil: the page is only shown
 }
 
@@ -52,8 +51,8 @@ type Look struct {
 	Theme                    string // light or dark; empty: the system's
 }
 
-// PlacedOrder is an order that a payer confirms on a page. It is no transaction, and moves nothing.
-type PlacedOrder struct {
+// Checkout is an order that a payer confirms on a page. It is no transaction, and moves nothing.
+type Checkout struct {
 	Reference string        // reference of the collection that Confirm records
 	Token     string        // names the order on its page
 	Amount    int64         // in whole units of the environment's currency
@@ -67,7 +66,7 @@ type PlacedOrder struct {
 }
 
 // Read decodes the field Sent of a stored order.
-func (o *PlacedOrder) Read(sent any) error {
+func (o *Checkout) Read(sent any) error {
 	text, _ := o.Sent.(json.RawMessage)
 	return json.Unmarshal(text, sent)
 }

@@ -22,7 +22,7 @@ func NewAPI() *operatorapi.API {
 		Operator: payments.Orange, Routes: routes(), Key: clientID, Derive: deriveCredentials, Refuse: refuse, OwnAdvice: advice,
 		FieldReasons: map[operatorapi.Reason]string{missingField: missingReason, missingOfStatus: missingReason},
 		Callback:     newCallback, Facts: facts, Quirks: quirks,
-		Page:     &operatorapi.Page{Path: pagePath, Token: pageToken, Handle: servePage, Refuse: refusePage, Waiting: waiting},
+		Page:     &operatorapi.Page{Path: pagePath, Token: pageToken, Handle: servePage, Refuse: refusePage, View: viewOf},
 		Examples: examples, Variables: map[string]string{exampleKey: "CAURI_ORANGE_MERCHANT_KEY"}, Logged: logged, SecretForm: secretForm, ContentType: "application/json",
 	}
 }
@@ -88,7 +88,7 @@ func routes() []operatorapi.Route {
 				Answer: `{"status": 201, "message": "OK", "pay_token": "` + strings.Repeat("8f2b1c5a9d3e4f60", 4) + `", "payment_url": ` +
 					`"http://cauri.example/sandboxes/team/shop/operators/orange/payment/pay_token/` + strings.Repeat("8f2b1c5a9d3e4f60", 4) + `", ` +
 					`"notif_token": "0123456789abcdef0123456789abcdef"}`,
-				Response: placedFields,
+				Response: checkoutFields,
 				Refused: []operatorapi.Reason{
 					noCountry, wrongCountry, noBody, noJSON, missingField, wrongField, wrongMerchant, wrongCurrency, operatorapi.Duplicate,
 				},

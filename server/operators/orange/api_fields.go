@@ -43,7 +43,7 @@ var (
 		operatorapi.Field{Name: "lang", Optional: true, Enum: []string{"fr", "en"}, About: "The page is French in any case."}.Assumed(),
 		operatorapi.Field{Name: "reference", Optional: true, Max: maxReference, About: "The merchant's name on the page; default: the store."}.Assumed(),
 	}
-	placedFields = []operatorapi.Field{
+	checkoutFields = []operatorapi.Field{
 		{Name: "status", Types: []string{"integer"}}, {Name: "message", Enum: []string{"OK"}}, {Name: "pay_token", Pattern: tokenForm},
 		{Name: "payment_url", About: "The page, at the host that the request was sent to."}, {Name: "notif_token", Pattern: hexForm},
 	}

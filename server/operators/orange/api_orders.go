@@ -121,8 +121,8 @@ func readBody(r *operatorapi.Request, without operatorapi.Reason, needed ...stri
 
 func wrong(field string) error { return operatorapi.Because(wrongField, "wrong_"+field) }
 
-// placed has the fields of an order that its page and its answers need.
-type placed struct {
+// checkoutSent has the fields of an order that its page and its answers need.
+type checkoutSent struct {
 	Country    payments.Country  `json:"country"`
 	Currency   payments.Currency `json:"currency"` // of the environment
 	Money      string            `json:"money"`    // as sent
@@ -134,11 +134,11 @@ type placed struct {
 	PayToken   string            `json:"pay_token"` // only to show it to the merchant; the ledger finds the order by the token's hash
 }
 
-// waiting returns what the merchant sees of an order.
-func waiting(o operatorapi.PlacedOrder) (operatorapi.WaitingOrder, error) {
-	var p placed
+// viewOf returns what the merchant sees of an order.
+func viewOf(o operatorapi.Checkout) (operatorapi.CheckoutView, error) {
+	var p checkoutSent
 	err := o.Read(&p)
-	return operatorapi.WaitingOrder{Country: p.Country, Currency: p.Currency, Token: p.PayToken}, err
+	return operatorapi.CheckoutView{Country: p.Country, Currency: p.Currency, Token: p.PayToken}, err
 }
 
 // sent has the fields of an order that its transaction keeps.
@@ -163,13 +163,13 @@ func placeOrder(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Reque
 		}
 	}
 	token := drawn[0] + drawn[1]
-	o := operatorapi.PlacedOrder{
+	o := operatorapi.Checkout{
 		Reference: body.OrderID, Token: token, Amount: amount, Lifetime: orderLifetime,
-		Sent: placed{
+		Sent: checkoutSent{
 			m.Country, m.Currency, m.money, body.Reference, body.ReturnURL, body.CancelURL, body.NotifURL, drawn[2], token,
 		},
 	}
-	if err := s.Place(ctx, o); err != nil {
+	if err := s.OpenCheckout(ctx, o); err != nil {
 		return operatorapi.Answer{}, err
 	}
 	return operatorapi.Answer{Status: http.StatusCreated, Body: struct {

@@ -17,8 +17,8 @@ const (
 
 // order is an order with its state.
 type order struct {
-	operatorapi.PlacedOrder
-	placed
+	operatorapi.Checkout
+	checkoutSent
 	state  string
 	status payments.Status // of its collection; empty: it has none
 	txnID  string          // of its collection
@@ -26,9 +26,9 @@ type order struct {
 
 // read returns an order with its present state. A transaction with the same order id belongs to the order only if it
 // also has the same notification token.
-func read(ctx context.Context, s operatorapi.Sandbox, o operatorapi.PlacedOrder) (*order, error) {
-	found := &order{PlacedOrder: o}
-	if err := o.Read(&found.placed); err != nil {
+func read(ctx context.Context, s operatorapi.Sandbox, o operatorapi.Checkout) (*order, error) {
+	found := &order{Checkout: o}
+	if err := o.Read(&found.checkoutSent); err != nil {
 		return nil, err
 	}
 	p, err := s.Find(ctx, o.Reference, payCall)
@@ -77,7 +77,7 @@ func statusAnswer(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Req
 	if err != nil {
 		return operatorapi.Answer{}, err
 	}
-	found, err := s.Placed(ctx, body.PayToken)
+	found, err := s.FindCheckout(ctx, body.PayToken)
 	if err != nil {
 		return operatorapi.Answer{}, err
 	}

@@ -12,14 +12,14 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-func checkPlaced(t *testing.T, o operatorapi.PlacedOrder) {
-	var of placed
+func checkCheckout(t *testing.T, o operatorapi.Checkout) {
+	var of checkoutSent
 	text, err := json.Marshal(o.Sent)
 	if err != nil || json.Unmarshal(text, &of) != nil {
 		t.Fatalf("it is kept as %s: %v", text, err)
 	}
 	if o.Amount < 1 || o.Amount > payments.MaxAmount || o.Reference == "" || len([]rune(o.Reference)) > maxOrderID || len(o.Token) != 64 {
-		t.Errorf("it is placed: %+v", o)
+		t.Errorf("it is opened: %+v", o)
 	}
 	for _, address := range []string{of.ReturnURL, of.CancelURL, of.NotifURL} {
 		if u, err := url.Parse(address); err != nil || u.Scheme != "http" && u.Scheme != "https" {
@@ -37,7 +37,7 @@ func FuzzRequest(f *testing.F) {
 	f.Add("grant_type=client_credentials", "rw")
 	f.Add(`{"merchant_key":"k","currency":"RWF","order_id":"x","amount":"5.0","return_url":"http://a","cancel_url":"http://b","notif_url":"http://c"}`, "rw")
 	f.Fuzz(func(t *testing.T, body, country string) {
-		r := operatorapitest.Recorder{T: t, Placing: checkPlaced, Sent: `{"notif_token":""}`}
+		r := operatorapitest.Recorder{T: t, OnCheckout: checkCheckout, Sent: `{"notif_token":""}`}
 		operatorapitest.CallAll(r, api, http.Header{}, []byte(body), country)
 	})
 }
@@ -49,7 +49,7 @@ func FuzzPage(f *testing.F) {
 	f.Add("+225 07 07 00 00 01", "123 456", "cancel", "<b>&\"'")
 	f.Add("<script>", "", "", "</bdi><script>alert(1)</script>")
 	f.Fuzz(func(t *testing.T, msisdn, code, action, merchant string) {
-		kept, err := json.Marshal(placed{
+		kept, err := json.Marshal(checkoutSent{
 			Country: payments.CoteDIvoire, Currency: payments.XOF, Money: devMoney, Merchant: merchant, ReturnURL: "https://shop.example/",
 			CancelURL: "https://shop.example/cancel", NotifToken: "another",
 		})
@@ -61,7 +61,7 @@ func FuzzPage(f *testing.F) {
 				t.Errorf("it is recorded: %+v", o)
 			}
 		}}
-		order := operatorapi.PlacedOrder{Reference: "x0", Token: "x", Amount: 5, Sent: json.RawMessage(kept)}
+		order := operatorapi.Checkout{Reference: "x0", Token: "x", Amount: 5, Sent: json.RawMessage(kept)}
 		for _, form := range []url.Values{nil, {"msisdn": {msisdn}, "otp": {code}, "action": {action}}} {
 			answer, err := servePage(t.Context(), r, &operatorapi.Visit{Order: order, Form: form})
 			if err != nil {

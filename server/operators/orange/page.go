@@ -135,7 +135,7 @@ func confirm(ctx context.Context, s operatorapi.Sandbox, v *operatorapi.Visit, o
 	}
 	err := s.Confirm(ctx, v.Order, code, operatorapi.Order{
 		Order: payments.Order{
-			Details: payments.Details{Reference: o.Reference, Currency: string(o.placed.Currency), MSISDN: msisdn},
+			Details: payments.Details{Reference: o.Reference, Currency: string(o.checkoutSent.Currency), MSISDN: msisdn},
 			Country: o.Country, Amount: o.Amount,
 		},
 		Operation: payCall, Sent: sent{o.NotifToken}, CallbackURL: o.NotifURL,
@@ -157,11 +157,11 @@ func toPage() operatorapi.Answer {
 
 // again reads an order with its present state.
 func again(ctx context.Context, s operatorapi.Sandbox, token string) (*order, error) {
-	placed, err := s.Placed(ctx, token)
+	found, err := s.FindCheckout(ctx, token)
 	if err != nil {
 		return nil, err
 	}
-	return read(ctx, s, placed)
+	return read(ctx, s, found)
 }
 
 // decide answers the payer's decision on an order. The parameter err is the error of that decision; nil if the decision

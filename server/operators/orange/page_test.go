@@ -18,7 +18,7 @@ type decidedMeanwhile struct {
 	paid  bool
 }
 
-func (d *decidedMeanwhile) Cancel(context.Context, operatorapi.PlacedOrder) error {
+func (d *decidedMeanwhile) Cancel(context.Context, operatorapi.Checkout) error {
 	d.ended = true
 	return nil
 }
@@ -30,8 +30,8 @@ func (d *decidedMeanwhile) Find(ctx context.Context, reference string, operation
 	return d.Recorder.Find(ctx, reference, operations...)
 }
 
-func (d *decidedMeanwhile) Placed(ctx context.Context, token string) (operatorapi.PlacedOrder, error) {
-	o, err := d.Recorder.Placed(ctx, token)
+func (d *decidedMeanwhile) FindCheckout(ctx context.Context, token string) (operatorapi.Checkout, error) {
+	o, err := d.Recorder.FindCheckout(ctx, token)
 	o.Ended, o.Canceled = d.ended, d.ended
 	return o, err
 }
@@ -40,7 +40,7 @@ func (d *decidedMeanwhile) Placed(ctx context.Context, token string) (operatorap
 // orders.
 func TestCanceledAfterAPayment(t *testing.T) {
 	t.Parallel()
-	kept, err := json.Marshal(placed{
+	kept, err := json.Marshal(checkoutSent{
 		Country: payments.CoteDIvoire, Currency: payments.XOF, Money: devMoney, ReturnURL: "https://shop.example/return",
 		CancelURL: "https://shop.example/cancel", NotifToken: "n",
 	})
@@ -50,7 +50,7 @@ func TestCanceledAfterAPayment(t *testing.T) {
 	for paid, want := range map[bool]string{true: "0; url=https://shop.example/return", false: "0; url=https://shop.example/cancel"} {
 		s := &decidedMeanwhile{Recorder: operatorapitest.Recorder{T: t, Sent: string(kept)}, paid: paid}
 		answer, err := servePage(t.Context(), s, &operatorapi.Visit{
-			Order: operatorapi.PlacedOrder{Reference: "x", Token: "x", Amount: 5, Sent: json.RawMessage(kept)}, Form: url.Values{"action": {"cancel"}},
+			Order: operatorapi.Checkout{Reference: "x", Token: "x", Amount: 5, Sent: json.RawMessage(kept)}, Form: url.Values{"action": {"cancel"}},
 		})
 		if err != nil {
 			t.Fatal(err)

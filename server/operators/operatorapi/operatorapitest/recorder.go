@@ -24,9 +24,9 @@ type Recorder struct {
 	// Check checks an order that was accepted. User checks an added user; nil if the API adds none.
 	Check func(*testing.T, operatorapi.Order)
 	User  func(*testing.T, operatorapi.User)
-	// Placing checks a placed order; nil if the API has no page.
-	Placing func(*testing.T, operatorapi.PlacedOrder)
-	Key     *rsa.PrivateKey // key for PINs; nil for none
+	// OnCheckout checks an order that is opened; nil if the API has no page.
+	OnCheckout func(*testing.T, operatorapi.Checkout)
+	Key        *rsa.PrivateKey // key for PINs; nil for none
 	// Sent are the stored fields of all requests.
 	Sent string
 	In   []operatorapi.Environment // nil: Rwanda
@@ -78,31 +78,31 @@ func (r Recorder) FindByID(ctx context.Context, _ payments.ID, operations ...str
 	return r.Find(ctx, "by-id", operations...)
 }
 
-// Place implements [operatorapi.Sandbox].
-func (r Recorder) Place(_ context.Context, o operatorapi.PlacedOrder) error {
-	r.Placing(r.T, o)
+// OpenCheckout implements [operatorapi.Sandbox].
+func (r Recorder) OpenCheckout(_ context.Context, o operatorapi.Checkout) error {
+	r.OnCheckout(r.T, o)
 	return nil
 }
 
-// Placed implements [operatorapi.Sandbox].
-func (r Recorder) Placed(_ context.Context, token string) (operatorapi.PlacedOrder, error) {
+// FindCheckout implements [operatorapi.Sandbox].
+func (r Recorder) FindCheckout(_ context.Context, token string) (operatorapi.Checkout, error) {
 	t, err := found(token)
 	if err != nil {
-		return operatorapi.PlacedOrder{}, err
+		return operatorapi.Checkout{}, err
 	}
-	return operatorapi.PlacedOrder{Reference: t.Reference, Token: token, Amount: t.Amount, Sent: json.RawMessage(r.Sent)}, nil
+	return operatorapi.Checkout{Reference: t.Reference, Token: token, Amount: t.Amount, Sent: json.RawMessage(r.Sent)}, nil
 }
 
 // Confirm implements [operatorapi.Sandbox].
-func (r Recorder) Confirm(ctx context.Context, _ operatorapi.PlacedOrder, _ string, o operatorapi.Order) error {
+func (r Recorder) Confirm(ctx context.Context, _ operatorapi.Checkout, _ string, o operatorapi.Order) error {
 	return r.Collect(ctx, o)
 }
 
 // Cancel implements [operatorapi.Sandbox].
-func (Recorder) Cancel(context.Context, operatorapi.PlacedOrder) error { return nil }
+func (Recorder) Cancel(context.Context, operatorapi.Checkout) error { return nil }
 
 // PageOf implements [operatorapi.Sandbox].
-func (Recorder) PageOf(o operatorapi.PlacedOrder) string { return "http://cauri.example/" + o.Token }
+func (Recorder) PageOf(o operatorapi.Checkout) string { return "http://cauri.example/" + o.Token }
 
 // FindCollection implements [operatorapi.Sandbox].
 func (Recorder) FindCollection(_ context.Context, reference string) (*payments.Transaction, error) {
