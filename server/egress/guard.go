@@ -68,19 +68,19 @@ func ParseDenyRules(texts []string) ([]DenyRule, error) {
 // ErrForbidden is the error of a request to an address that the guard does not allow.
 type ErrForbidden struct {
 	Address string // or the name that is refused without looking it up
-	Why     string
+	Reason  string
 }
 
 func (e ErrForbidden) Error() string {
-	return fmt.Sprintf("requests to %s are not allowed: %s", e.Address, e.Why)
+	return fmt.Sprintf("requests to %s are not allowed: %s", e.Address, e.Reason)
 }
 
 // Check returns [ErrForbidden] for an address that requests may not go to. If an IPv6 address contains an IPv4 address,
 // by mapping or translation, this IPv4 address is checked too.
 func (g Guard) Check(at netip.AddrPort) error {
 	for _, address := range reached(at.Addr()) {
-		if why := g.forbidden(address); why != "" {
-			return ErrForbidden{at.Addr().String(), why}
+		if reason := g.forbidden(address); reason != "" {
+			return ErrForbidden{at.Addr().String(), reason}
 		}
 		for _, rule := range g.Deny {
 			if rule.Network.Contains(address) && (rule.Port == 0 || rule.Port == at.Port()) {
@@ -141,7 +141,7 @@ const Loopback = "it is this machine itself"
 // NotPublic is why a guard with PublicOnly refuses an address that it would allow without.
 const NotPublic = "it is not an address of the public Internet"
 
-func (g Guard) forbidden(address netip.Addr) (why string) {
+func (g Guard) forbidden(address netip.Addr) (reason string) {
 	switch {
 	case address.IsLoopback() && !g.AllowLoopback:
 		return Loopback

@@ -32,12 +32,12 @@ type Forward struct {
 	AnswerAfter time.Duration // from its creation until its outcome is due: the scaled simulated latency
 	ExpireAfter time.Duration // from its creation until it expires
 
-	BaseURL        string                         // of the operator's API that the store names; empty for none
-	Credentials    *sandboxes.OperatorCredentials // of the store; nil if it has none
-	CredentialsWhy error                          // why Credentials are nil although the store names some
+	BaseURL           string                         // of the operator's API that the store names; empty for none
+	Credentials       *sandboxes.OperatorCredentials // of the store; nil if it has none
+	CredentialsReason error                          // why Credentials are nil although the store names some
 }
 
-// Errors of [Forward.CredentialsWhy].
+// Errors of [Forward.CredentialsReason].
 var (
 	ErrCredentialsMissing    = errors.New("the store's credentials for this operator are missing")
 	ErrCredentialsUnreadable = errors.New("the store's credentials for this operator cannot be read")
@@ -111,12 +111,12 @@ func (s *Forwards) forwardOf(row *sqlc.LockDueForwardsRow) Forward {
 	}
 	f.BaseURL = *row.BaseURL
 	if row.Sealed == nil {
-		f.CredentialsWhy = ErrCredentialsMissing
+		f.CredentialsReason = ErrCredentialsMissing
 		return f
 	}
 	credentials, err := s.core.Sandboxes.OpenCredentials(row.ResourceUid.String(), row.Sealed)
 	if err != nil {
-		f.CredentialsWhy = fmt.Errorf("%w: %w", ErrCredentialsUnreadable, err)
+		f.CredentialsReason = fmt.Errorf("%w: %w", ErrCredentialsUnreadable, err)
 		return f
 	}
 	f.Credentials = &credentials

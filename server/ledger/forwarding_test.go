@@ -272,7 +272,7 @@ func TestForwardCarriesTheStoresCredentials(t *testing.T) {
 		spoil  string
 		want   *sandboxes.OperatorCredentials
 		url    string
-		why    error
+		reason error
 	}{
 		"its own":             {access: access, want: &credentials, url: "https://mtn.example"},
 		"none":                {access: sandboxes.OperatorAccess{Store: "kiosk", Operator: payments.MTN, Country: payments.Rwanda}},
@@ -280,9 +280,9 @@ func TestForwardCarriesTheStoresCredentials(t *testing.T) {
 		"in another country":  {access: sandboxes.OperatorAccess{Store: "shop", Operator: payments.MTN, Country: payments.Benin, Credentials: &credentials}},
 		"missing": {
 			access: sandboxes.OperatorAccess{Store: "shop", Operator: payments.MTN, Country: payments.Rwanda},
-			why:    ledger.ErrCredentialsMissing,
+			reason: ledger.ErrCredentialsMissing,
 		},
-		"of another sandbox": {access: access, spoil: "update operator_credentials set sealed = decode(repeat('ab', 60), 'hex')", url: "https://mtn.example", why: ledger.ErrCredentialsUnreadable},
+		"of another sandbox": {access: access, spoil: "update operator_credentials set sealed = decode(repeat('ab', 60), 'hex')", url: "https://mtn.example", reason: ledger.ErrCredentialsUnreadable},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newFixture(t, func(config *sandboxes.Config) {
@@ -294,8 +294,8 @@ func TestForwardCarriesTheStoresCredentials(t *testing.T) {
 				w.Exec(c.spoil)
 			}
 			f := w.forward()
-			if diff := cmp.Diff(c.want, f.Credentials); diff != "" || f.BaseURL != c.url || !errors.Is(f.CredentialsWhy, c.why) {
-				t.Errorf("got %v at %q, %v", f.Credentials, f.BaseURL, f.CredentialsWhy)
+			if diff := cmp.Diff(c.want, f.Credentials); diff != "" || f.BaseURL != c.url || !errors.Is(f.CredentialsReason, c.reason) {
+				t.Errorf("got %v at %q, %v", f.Credentials, f.BaseURL, f.CredentialsReason)
 			}
 		})
 	}

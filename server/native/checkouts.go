@@ -141,7 +141,7 @@ func (s *sandbox) payCheckout(ctx context.Context, checkout operatorapi.Checkout
 	switch {
 	case errors.Is(err, ledger.ErrOrderEnded):
 		return operatorapi.Refuse(operatorapi.NotFound)
-	case errors.As(err, &refused) && refused.Why == operatorapi.Duplicate:
+	case errors.As(err, &refused) && refused.Reason == operatorapi.Duplicate:
 		s.recorded.Hint = refused.Detail // for the merchant's request log: the payer reads none of it
 		return errors.Join(err, s.end(ctx, checkout, false))
 	case err != nil:

@@ -62,7 +62,7 @@ func (n *Native) refuse(
 // sandbox caused it.
 func isFailure(err error, refusal *operatorapi.Refusal) bool {
 	deliberate := errors.As(err, new(*operatorapi.Refusal)) || errors.As(err, new(service.ErrFault))
-	return refusal.Why == operatorapi.Internal && !deliberate || errors.Is(err, postgres.ErrUnavailable)
+	return refusal.Reason == operatorapi.Internal && !deliberate || errors.Is(err, postgres.ErrUnavailable)
 }
 
 // pauseAfter returns the value of the header Retry-After, in seconds. It returns "" if the time is unknown.

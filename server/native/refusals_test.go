@@ -25,10 +25,10 @@ func TestErrorsAsOperatorsTellThem(t *testing.T) {
 		return service.ErrFault{Fault: &faults.Fault{Name: "bad", API: &faults.API{Status: status}}}
 	}
 	for _, c := range []struct {
-		err   error
-		why   operatorapi.Reason
-		code  string
-		pause string
+		err    error
+		reason operatorapi.Reason
+		code   string
+		pause  string
 	}{
 		{operatorapi.Refuse(operatorapi.KeyInvalid), operatorapi.KeyInvalid, "key_invalid", ""},
 		{service.ErrUnauthorized, operatorapi.KeyInvalid, "unauthorized", ""}, // the key ended during the call
@@ -55,8 +55,8 @@ func TestErrorsAsOperatorsTellThem(t *testing.T) {
 	} {
 		wrapped := fmt.Errorf("recording: %w", c.err)
 		got := refusalOf(wrapped)
-		if got.Why != c.why || got.Code() != c.code || pauseAfter(wrapped) != c.pause {
-			t.Errorf("%v: %s, with the code %s and a pause of %q", c.err, got.Why, got.Code(), pauseAfter(wrapped))
+		if got.Reason != c.reason || got.Code() != c.code || pauseAfter(wrapped) != c.pause {
+			t.Errorf("%v: %s, with the code %s and a pause of %q", c.err, got.Reason, got.Code(), pauseAfter(wrapped))
 		}
 	}
 }
@@ -69,8 +69,8 @@ func TestEachRefusalHasAReason(t *testing.T) {
 		known[r.Code] = true
 		got := refusalOf(r.Example)
 		code, _, _ := strings.Cut(got.Code(), ":")
-		if r.Of != service.OnlyV1 && (got.Why == operatorapi.Internal || code != r.Code) {
-			t.Errorf("%T %q is told as %s, with the code %s: add %s to reasons", r.Example, r.Example, got.Why, code, r.Code)
+		if r.Of != service.OnlyV1 && (got.Reason == operatorapi.Internal || code != r.Code) {
+			t.Errorf("%T %q is told as %s, with the code %s: add %s to reasons", r.Example, r.Example, got.Reason, code, r.Code)
 		}
 	}
 	for code := range reasons {

@@ -34,7 +34,7 @@ func (s *sandbox) user(ctx context.Context, r *http.Request, route *operatorapi.
 	case operatorapi.ByToken:
 		token, given := httpfront.Bearer(r)
 		if !given {
-			return operatorapi.User{}, &operatorapi.Refusal{Why: operatorapi.TokenInvalid, Token: operatorapi.NoToken}
+			return operatorapi.User{}, &operatorapi.Refusal{Reason: operatorapi.TokenInvalid, Token: operatorapi.NoToken}
 		}
 		return s.userOf(ctx, hashOf(token), route.Product)
 	}
@@ -87,7 +87,7 @@ func (s *sandbox) holds(key sandboxes.KeyHash) bool {
 func (s *sandbox) userOf(ctx context.Context, hash sandboxes.KeyHash, product string) (operatorapi.User, error) {
 	token, err := s.token(ctx, hash)
 	if errors.Is(err, nativestore.ErrTokenExpired) {
-		return operatorapi.User{}, &operatorapi.Refusal{Why: operatorapi.TokenInvalid, Token: operatorapi.ExpiredToken}
+		return operatorapi.User{}, &operatorapi.Refusal{Reason: operatorapi.TokenInvalid, Token: operatorapi.ExpiredToken}
 	}
 	if errors.Is(err, ledger.ErrNotFound) {
 		return operatorapi.User{}, operatorapi.Refuse(operatorapi.TokenInvalid)

@@ -85,7 +85,7 @@ type nativeAnswer struct {
 	want     payments.Status // empty: an error
 	id       string
 	raw      string // part of the payload; empty: not checked
-	why      string // part of the error
+	reason   string // part of the error
 }
 
 func TestAnswersToAQuestion(t *testing.T) {
@@ -180,8 +180,8 @@ func TestAnswersToAQuestion(t *testing.T) {
 func (c nativeAnswer) check(t *testing.T, got adapter.Answer, err error) {
 	t.Helper()
 	if c.want == "" {
-		if err == nil || !strings.Contains(err.Error(), c.why) {
-			t.Errorf("got %+v, %v, want an error of %q", got, err, c.why)
+		if err == nil || !strings.Contains(err.Error(), c.reason) {
+			t.Errorf("got %+v, %v, want an error of %q", got, err, c.reason)
 		}
 		return
 	}
@@ -207,7 +207,7 @@ func TestMoovInOtherCountries(t *testing.T) {
 	for _, c := range []struct {
 		code, text string
 		want       payments.Status
-		why        string
+		reason     string
 	}{
 		{"0", "SUCCESS", payments.Success, ""}, {"100", "IN PENDING STATE", payments.Pending, ""}, {"10", "", payments.InsufficientFunds, ""},
 		{"7", "", payments.AccountBlocked, ""}, {"13", "", payments.LimitExceeded, ""}, {"92", "USSD timeout", payments.Timeout, ""},
@@ -222,7 +222,7 @@ func TestMoovInOtherCountries(t *testing.T) {
 		} {
 			f := newFake(t, answers(http.StatusOK, said(name, "result", c.code, c.text)))
 			got, err := call(f.api(payments.Moov))
-			nativeAnswer{want: c.want, id: "M1", why: c.why}.check(t, got, err)
+			nativeAnswer{want: c.want, id: "M1", reason: c.reason}.check(t, got, err)
 			if sent := f.came[0]; !strings.Contains(sent, "POST /below/com.tlc.merchant.api/UssdPush") || !strings.Contains(sent, requested) ||
 				!strings.Contains(sent, "<api:"+name+" ") || !strings.Contains(sent, "<token>"+moovToken+"</token>") {
 				t.Errorf("%s was sent", sent)
@@ -289,7 +289,7 @@ func TestAnswersToAPayment(t *testing.T) {
 			got, err := f.api(c.operator).Collect(t.Context(), forwarded(c.operator))
 			c.check(t, got, err)
 			var refused adapter.ErrRefused
-			if strings.HasPrefix(c.why, "refused") != errors.As(err, &refused) {
+			if strings.HasPrefix(c.reason, "refused") != errors.As(err, &refused) {
 				t.Errorf("the error is %T", err)
 			}
 		})

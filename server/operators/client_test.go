@@ -196,7 +196,7 @@ func TestHostileOperators(t *testing.T) {
 	endless := strings.Repeat("x", 1<<20)
 	for name, c := range map[string]struct {
 		answer http.HandlerFunc
-		why    string
+		reason string
 	}{
 		"hangs":      {func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, inTime},
 		"drips":      {func(w http.ResponseWriter, r *http.Request) { drip(w, r) }, inTime},
@@ -216,12 +216,12 @@ func TestHostileOperators(t *testing.T) {
 			t.Run(name+" "+string(operator), func(t *testing.T) {
 				t.Parallel()
 				f := newFake(t, c.answer)
-				if c.why == inTime {
+				if c.reason == inTime {
 					f.patience = 300 * time.Millisecond
 				}
 				_, err := f.api(operator).Ask(t.Context(), forwarded(operator))
-				if err == nil || !strings.Contains(err.Error(), c.why) && !(name == "another way" && strings.Contains(err.Error(), "cannot be read")) {
-					t.Errorf("got %v, want %q", err, c.why)
+				if err == nil || !strings.Contains(err.Error(), c.reason) && !(name == "another way" && strings.Contains(err.Error(), "cannot be read")) {
+					t.Errorf("got %v, want %q", err, c.reason)
 				}
 				if err != nil && (strings.Contains(err.Error(), "hush") || strings.Contains(err.Error(), "/below")) {
 					t.Errorf("the error shows too much: %v", err)
@@ -244,15 +244,15 @@ func drip(w http.ResponseWriter, r *http.Request) {
 }
 
 func TestUnavailable(t *testing.T) {
-	const why = `it "was" away`
+	const reason = `it "was" away`
 	for _, operator := range payments.Operators {
-		raw := operators.Unavailable(forwarded(operator), why)
-		text, _ := json.Marshal(why)
+		raw := operators.Unavailable(forwarded(operator), reason)
+		text, _ := json.Marshal(reason)
 		if !json.Valid(raw) || !strings.HasPrefix(string(raw), `{"_simulated":true,`) || !strings.Contains(string(raw), string(text)) {
 			t.Errorf("%s: %s", operator, raw)
 		}
 	}
-	if operators.Unavailable(forwarded("nosuch"), why) != nil || operators.NewClient("nosuch", adapter.Access{}) != nil {
+	if operators.Unavailable(forwarded("nosuch"), reason) != nil || operators.NewClient("nosuch", adapter.Access{}) != nil {
 		t.Error("there is an operator that does not exist")
 	}
 }

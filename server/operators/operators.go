@@ -34,7 +34,7 @@ import (
 // operator has the functions and properties that the package of an operator provides.
 type operator struct {
 	raw         func(*payments.Transaction) json.RawMessage
-	unavailable func(t *payments.Transaction, why string) json.RawMessage
+	unavailable func(t *payments.Transaction, reason string) json.RawMessage
 	newClient   func(adapter.Access) adapter.Client
 	api         *operatorapi.API // simulation of its own API; nil for none
 	credentials bool             // whether its API requires credentials
@@ -64,11 +64,11 @@ func Raw(t *payments.Transaction) json.RawMessage {
 }
 
 // Unavailable returns the payload of a collection that ended with [payments.ServiceUnavailable] because the operator's
-// API could not be used. The parameter why becomes the text field of the payload. Unavailable returns nil for an
+// API could not be used. The parameter reason becomes the text field of the payload. Unavailable returns nil for an
 // unknown operator.
-func Unavailable(t *payments.Transaction, why string) json.RawMessage {
+func Unavailable(t *payments.Transaction, reason string) json.RawMessage {
 	if o, known := all[t.Operator]; known {
-		return o.unavailable(t, why)
+		return o.unavailable(t, reason)
 	}
 	return nil
 }

@@ -17,7 +17,7 @@ func TestTokensThatAreNotGiven(t *testing.T) {
 	for name, c := range map[string]struct {
 		code    int
 		body    string
-		why     string
+		reason  string
 		refused bool
 	}{
 		"refused":     {401, "{}", "refused the credentials", true},
@@ -40,8 +40,8 @@ func TestTokensThatAreNotGiven(t *testing.T) {
 				}
 				_, err := operators.NewClient(operator, access).Collect(t.Context(), forwarded(operator))
 				var refused adapter.ErrRefused
-				if err == nil || !strings.Contains(err.Error(), c.why) || errors.As(err, &refused) != c.refused {
-					t.Errorf("got %T %v, want %q", err, err, c.why)
+				if err == nil || !strings.Contains(err.Error(), c.reason) || errors.As(err, &refused) != c.refused {
+					t.Errorf("got %T %v, want %q", err, err, c.reason)
 				}
 			})
 		}

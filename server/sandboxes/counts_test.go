@@ -98,14 +98,14 @@ func TestDeliveriesAreTold(t *testing.T) {
 // What the controller says of the URL is a part of the receiver's health, until something is acknowledged there.
 func TestForbiddenURLIsTold(t *testing.T) {
 	w := newFixture(t)
-	const why = "events may not be sent to 127.0.0.1: it is this machine itself"
-	w.Config.Webhook = &sandboxes.WebhookConfig{URL: "http://localhost/x", Retry: sandboxes.DefaultRetryPolicy, Refusal: why}
+	const reason = "events may not be sent to 127.0.0.1: it is this machine itself"
+	w.Config.Webhook = &sandboxes.WebhookConfig{URL: "http://localhost/x", Retry: sandboxes.DefaultRetryPolicy, Refusal: reason}
 	health := w.Apply().Endpoint
-	if health.State != webhooks.EndpointFailing || health.Cause() != why || !health.Fails() {
+	if health.State != webhooks.EndpointFailing || health.Cause() != reason || !health.Fails() {
 		t.Errorf("it is %+v", health)
 	}
 	w.Exec("insert into endpoint_health (tenant, probe_at, last_failure) values ($1, now(), 'no answer within 10s')", w.Sandbox.Tenant)
-	if health = w.Apply().Endpoint; health.State != webhooks.EndpointPaused || health.Cause() != why {
+	if health = w.Apply().Endpoint; health.State != webhooks.EndpointPaused || health.Cause() != reason {
 		t.Errorf("paused at a former URL, it is %+v", health)
 	}
 	w.Exec("update endpoint_health set probe_at = null, acknowledged_url = 'http://localhost/x'")

@@ -30,9 +30,9 @@ func (s *Registry) NoteSweepFailure(
 	ctx context.Context,
 	sweep string,
 	tenant int64,
-	why error,
+	failure error,
 ) (failures int, pause time.Duration, err error) {
-	row, err := s.system().NoteSweepFailure(ctx, sweep, postgres.Text(why.Error()), tenant)
+	row, err := s.system().NoteSweepFailure(ctx, sweep, postgres.Text(failure.Error()), tenant)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return 0, 0, nil // the sandbox is gone
 	}

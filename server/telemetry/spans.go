@@ -24,9 +24,9 @@ func (s Span) Set(attributes ...attribute.KeyValue) {
 }
 
 // Fail marks the span as failed. The text why must be a constant.
-func (s Span) Fail(why string) {
+func (s Span) Fail(reason string) {
 	if s.span != nil {
-		s.span.SetStatus(codes.Error, why)
+		s.span.SetStatus(codes.Error, reason)
 	}
 }
 

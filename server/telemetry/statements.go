@@ -98,16 +98,16 @@ func failStatement(span trace.Span, err error) {
 	if err == nil || errors.Is(err, pgx.ErrNoRows) {
 		return
 	}
-	why := "error"
+	reason := "error"
 	var answered *pgconn.PgError
 	switch {
 	case errors.As(err, &answered):
-		why = answered.Code
-		span.SetAttributes(attribute.String("db.response.status_code", why))
+		reason = answered.Code
+		span.SetAttributes(attribute.String("db.response.status_code", reason))
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
-		why = "given up"
+		reason = "given up"
 	}
-	span.SetStatus(codes.Error, why)
+	span.SetStatus(codes.Error, reason)
 }
 
 // statementName returns the name of a generated query, from its first line. For other statements, it returns the first

@@ -39,7 +39,7 @@ const HandshakeLate = "tls: handshake not finished"
 type errForbiddenReceiver struct{ egress.ErrForbidden }
 
 func (e errForbiddenReceiver) Error() string {
-	return fmt.Sprintf("events may not be sent to %s: %s", e.Address, e.Why)
+	return fmt.Sprintf("events may not be sent to %s: %s", e.Address, e.Reason)
 }
 
 func (e errForbiddenReceiver) Unwrap() error { return e.ErrForbidden }

@@ -165,7 +165,7 @@ func TestCallbacksAreNotSentWhereTheSandboxForbidsIt(t *testing.T) {
 	if came := hook.all(); len(came) != 0 {
 		t.Errorf("these came: %q", came)
 	}
-	if why := ledgertest.Read[string](&ledgertest.Fixture{T: t, SQL: w.sql}, "select last_error from native_callbacks"); why == "" {
+	if reason := ledgertest.Read[string](&ledgertest.Fixture{T: t, SQL: w.sql}, "select last_error from native_callbacks"); reason == "" {
 		t.Error("nothing says why")
 	}
 }

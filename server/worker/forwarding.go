@@ -101,7 +101,7 @@ func (w *Worker) decide(ctx context.Context, f *ledger.Forward) (exchanged, deci
 		if f.Attempts == 0 {
 			return exchanged{}, approve(f)
 		}
-		err = adapter.ErrRefused{Why: "the store does not name the operator's API any more that has the payment"}
+		err = adapter.ErrRefused{Reason: "the store does not name the operator's API any more that has the payment"}
 	}
 	s := exchanged{accepted: f.Accepted, err: err}
 	if err == nil {

@@ -113,20 +113,20 @@ func TestOperatorThatCannotBeUsed(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(*sandboxes.Config)
 		before func(http.ResponseWriter, *http.Request) bool
-		why    string
+		reason string
 		tries  int // of paying
 		asked  int // how it stands
 	}{
-		"the Secret is missing":   {change: named("http://127.0.0.1:1", nil), why: "the store's credentials for this operator are missing"},
-		"credentials are refused": {before: only("/token", answer(401, "{}")), why: "the operator refused the credentials (Unauthorized)"},
-		"no token is any good":    {before: only(payPath, answer(401, "{}")), why: "the operator takes no token that it gives (401)", tries: 2},
-		"the operator is down":    {before: only(payPath, answer(503, "")), why: "the operator answered 503", tries: 3, asked: 1},
-		"garbage": {before: only(payPath, answer(200, "<html>")), why: "the operator answered 200 with what cannot be read",
+		"the Secret is missing":   {change: named("http://127.0.0.1:1", nil), reason: "the store's credentials for this operator are missing"},
+		"credentials are refused": {before: only("/token", answer(401, "{}")), reason: "the operator refused the credentials (Unauthorized)"},
+		"no token is any good":    {before: only(payPath, answer(401, "{}")), reason: "the operator takes no token that it gives (401)", tries: 2},
+		"the operator is down":    {before: only(payPath, answer(503, "")), reason: "the operator answered 503", tries: 3, asked: 1},
+		"garbage": {before: only(payPath, answer(200, "<html>")), reason: "the operator answered 200 with what cannot be read",
 			tries: 3, asked: 1},
 		"the request is refused": {before: only(payPath, answer(400, `{"status":{"result_code":"ESB000008"}}`)),
-			why: "the operator refused the request (ESB000008 )", tries: 1},
-		"link-local is not allowed": {change: named("http://169.254.169.254", known), why: "requests to 169.254.169.254 are not allowed"},
-		"nobody is at that address": {change: named("http://nobody.invalid", known), why: "the operator cannot be reached"},
+			reason: "the operator refused the request (ESB000008 )", tries: 1},
+		"link-local is not allowed": {change: named("http://169.254.169.254", known), reason: "requests to 169.254.169.254 are not allowed"},
+		"nobody is at that address": {change: named("http://nobody.invalid", known), reason: "the operator cannot be reached"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newPassthrough(t)
@@ -136,9 +136,9 @@ func TestOperatorThatCannotBeUsed(t *testing.T) {
 			}
 			w.run()
 			got := w.ended(w.collect("r1", payments.Airtel))
-			if got.Status != payments.ServiceUnavailable || !strings.Contains(string(got.NativeRaw), c.why) ||
+			if got.Status != payments.ServiceUnavailable || !strings.Contains(string(got.NativeRaw), c.reason) ||
 				!strings.HasPrefix(string(got.NativeRaw), `{"_simulated":true,`) {
-				t.Errorf("it ended %s: %s, want %s", got.Status, got.NativeRaw, c.why)
+				t.Errorf("it ended %s: %s, want %s", got.Status, got.NativeRaw, c.reason)
 			}
 			if strings.Contains(string(got.NativeRaw), known.ClientSecret) {
 				t.Errorf("raw shows the secret: %s", got.NativeRaw)
@@ -579,9 +579,9 @@ func TestCollectionWithoutAnOperatorsAPIIsApproved(t *testing.T) {
 			for operator, id := range ids {
 				got := w.ended(id)
 				if operator == payments.Airtel && w.config.Operators == nil {
-					const why = "the store has no credentials for this operator"
-					if got.Status != payments.ServiceUnavailable || !strings.Contains(string(got.NativeRaw), why) {
-						t.Errorf("it ended %s: %s, want %s", got.Status, got.NativeRaw, why)
+					const reason = "the store has no credentials for this operator"
+					if got.Status != payments.ServiceUnavailable || !strings.Contains(string(got.NativeRaw), reason) {
+						t.Errorf("it ended %s: %s, want %s", got.Status, got.NativeRaw, reason)
 					}
 					continue
 				}

@@ -16,7 +16,7 @@ const noteTimeout = 5 * time.Second
 
 // isolationDatabase records the sandboxes in which a sweep fails.
 type isolationDatabase interface {
-	NoteSweepFailure(ctx context.Context, sweep string, tenant int64, why error) (failures int, pause time.Duration, err error)
+	NoteSweepFailure(ctx context.Context, sweep string, tenant int64, failure error) (failures int, pause time.Duration, err error)
 	ClearSweepFailures(ctx context.Context, sweep string, tenants []int64) error
 }
 
@@ -33,15 +33,15 @@ func (w *Worker) contained(ctx context.Context, f func() error) (err error) {
 
 // skipSandbox records that a sweep failed only in this sandbox. All workers skip the sandbox for a while, and its
 // resource shows the failure.
-func (w *Worker) skipSandbox(ctx context.Context, sweep string, tenant queues.DueTenant, why error) {
+func (w *Worker) skipSandbox(ctx context.Context, sweep string, tenant queues.DueTenant, failure error) {
 	w.metrics.SandboxFailed(sweep)
 	var failures int
 	var pause time.Duration
 	err := within(context.WithoutCancel(ctx), noteTimeout, func(ctx context.Context) (err error) {
-		failures, pause, err = w.database.NoteSweepFailure(ctx, sweep, tenant.Tenant, why)
+		failures, pause, err = w.database.NoteSweepFailure(ctx, sweep, tenant.Tenant, failure)
 		return err
 	})
-	log := w.log.With("sweep", sweep, "tenant", tenant.Tenant, "error", why)
+	log := w.log.With("sweep", sweep, "tenant", tenant.Tenant, "error", failure)
 	if err != nil {
 		log.ErrorContext(ctx, "sweep fails in one sandbox, and the failure cannot be recorded", "because", err)
 		return
@@ -78,10 +78,10 @@ func (w *Worker) logSandboxErrors(ctx context.Context, sweep string, err error) 
 	if !errors.As(err, &alone) {
 		return err
 	}
-	for tenant, why := range alone {
+	for tenant, failure := range alone {
 		w.metrics.SandboxFailed(sweep)
 		w.log.ErrorContext(ctx, "sweep fails in one sandbox; the other sandboxes are not affected",
-			"sweep", sweep, "tenant", tenant, "error", why)
+			"sweep", sweep, "tenant", tenant, "error", failure)
 	}
 	return nil
 }

@@ -38,12 +38,12 @@ func (a OperatorAccess) apiFor(f *ledger.Forward, c sandboxes.OperatorCredential
 // none. If they are missing or unusable, credentialsFor returns an [adapter.ErrRefused].
 func credentialsFor(f *ledger.Forward) (sandboxes.OperatorCredentials, error) {
 	switch {
-	case f.CredentialsWhy != nil:
-		return sandboxes.OperatorCredentials{}, adapter.ErrRefused{Why: f.CredentialsWhy.Error()}
+	case f.CredentialsReason != nil:
+		return sandboxes.OperatorCredentials{}, adapter.ErrRefused{Reason: f.CredentialsReason.Error()}
 	case f.Credentials != nil:
 		return *f.Credentials, nil
 	case operators.NeedsCredentials(f.Transaction.Operator):
-		return sandboxes.OperatorCredentials{}, adapter.ErrRefused{Why: "the store has no credentials for this operator"}
+		return sandboxes.OperatorCredentials{}, adapter.ErrRefused{Reason: "the store has no credentials for this operator"}
 	}
 	return sandboxes.OperatorCredentials{}, nil
 }

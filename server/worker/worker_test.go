@@ -191,16 +191,16 @@ func eventually(t *testing.T, wrong func() string) {
 	t.Helper()
 	began := time.Now()
 	changed := began
-	for why := wrong(); why != ""; {
+	for reason := wrong(); reason != ""; {
 		if time.Since(changed) > time.Minute || time.Since(began) > 10*time.Minute {
-			t.Fatal(why)
+			t.Fatal(reason)
 		}
 		time.Sleep(5 * time.Millisecond)
 		now := wrong()
-		if now != why {
+		if now != reason {
 			changed = time.Now()
 		}
-		why = now
+		reason = now
 	}
 }
 

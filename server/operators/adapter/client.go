@@ -42,17 +42,17 @@ func RequestID(t *payments.Transaction) string { return t.ID.Code() }
 // status SERVICE_UNAVAILABLE and the payload that the function unavailable makes. Otherwise the merchant would be
 // credited with another amount than the payer paid.
 func (a Answer) Paid(
-	t *payments.Transaction, amount, currency string, unavailable func(t *payments.Transaction, why string) json.RawMessage,
+	t *payments.Transaction, amount, currency string, unavailable func(t *payments.Transaction, reason string) json.RawMessage,
 ) Answer {
 	whole, fraction, _ := strings.Cut(amount, ".")
 	same := whole == strconv.FormatInt(t.Amount, 10) && strings.Trim(fraction, "0") == "" && (currency == "" || currency == CurrencyCode(t))
 	if a.Status != payments.Success || same {
 		return a
 	}
-	why := fmt.Sprintf("the operator says that %.40q %.10q was paid, not %d %s", amount, currency, t.Amount, CurrencyCode(t))
+	reason := fmt.Sprintf("the operator says that %.40q %.10q was paid, not %d %s", amount, currency, t.Amount, CurrencyCode(t))
 	kept := *t
 	kept.NativeID = a.NativeID
-	return Answer{Status: payments.ServiceUnavailable, NativeID: a.NativeID, Raw: unavailable(&kept, why)}
+	return Answer{Status: payments.ServiceUnavailable, NativeID: a.NativeID, Raw: unavailable(&kept, reason)}
 }
 
 // NativeID returns an operator's id, or "" if the text cannot be stored and shown to the merchant.
@@ -67,10 +67,10 @@ func NativeID(text string) string {
 
 // ErrRefused is the error for a request or credentials that an operator refuses.
 type ErrRefused struct {
-	Why string
+	Reason string
 }
 
-func (e ErrRefused) Error() string { return e.Why }
+func (e ErrRefused) Error() string { return e.Reason }
 
 // Access has the URL, the HTTP client and the credentials for an operator's API.
 type Access struct {

@@ -94,9 +94,9 @@ var refusals = map[operatorapi.Reason]operatorapi.Answer{
 
 // refuse returns Airtel's answer to a refused request.
 func refuse(r *operatorapi.Refusal) operatorapi.Answer {
-	told, known := refusals[r.Why]
+	told, known := refusals[r.Reason]
 	switch {
-	case r.Why == operatorapi.Gateway:
+	case r.Reason == operatorapi.Gateway:
 		return failedWith(r.Status, strconv.Itoa(r.Status), "ESB000001", "", http.StatusText(r.Status)) // Assumed
 	case !known:
 		return refusals[operatorapi.Internal]
@@ -108,8 +108,8 @@ func refuse(r *operatorapi.Refusal) operatorapi.Answer {
 // is for a product whose codes differ from those of collections.
 func instead(err error, of map[operatorapi.Reason]operatorapi.Reason) error {
 	var refused *operatorapi.Refusal
-	if errors.As(err, &refused) && of[refused.Why] != "" {
-		return operatorapi.Because(of[refused.Why], string(refused.Why)).Say(refused.Detail)
+	if errors.As(err, &refused) && of[refused.Reason] != "" {
+		return operatorapi.Because(of[refused.Reason], string(refused.Reason)).Say(refused.Detail)
 	}
 	return err
 }

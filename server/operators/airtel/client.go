@@ -69,7 +69,7 @@ func (a *client) Collect(ctx context.Context, t *payments.Transaction) (adapter.
 	case said.Status.ResultCode != invalid && failure(said.Status.ResponseCode) != payments.ServiceUnavailable:
 		return said.answer(t, failure(said.Status.ResponseCode)), nil
 	}
-	return adapter.Answer{}, adapter.ErrRefused{Why: fmt.Sprintf("the operator refused the request (%s %s)", said.Status.ResultCode,
+	return adapter.Answer{}, adapter.ErrRefused{Reason: fmt.Sprintf("the operator refused the request (%s %s)", said.Status.ResultCode,
 		said.Status.ResponseCode)}
 }
 

@@ -139,8 +139,8 @@ func verify(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request) 
 // for all fields. It returns any other error unchanged.
 func inTogo(err error) error {
 	var refused *operatorapi.Refusal
-	if errors.As(err, &refused) && slices.Contains([]operatorapi.Reason{wrongNumber, tooLittle, tooMuch, notANumber}, refused.Why) {
-		return operatorapi.Because(operatorapi.Invalid, string(refused.Why)).Say(refused.Detail)
+	if errors.As(err, &refused) && slices.Contains([]operatorapi.Reason{wrongNumber, tooLittle, tooMuch, notANumber}, refused.Reason) {
+		return operatorapi.Because(operatorapi.Invalid, string(refused.Reason)).Say(refused.Detail)
 	}
 	return err
 }

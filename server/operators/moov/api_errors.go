@@ -52,9 +52,9 @@ var refusals = map[operatorapi.Reason]refusal{
 }
 
 func refusalFor(r *operatorapi.Refusal) refusal {
-	told, known := refusals[r.Why]
+	told, known := refusals[r.Reason]
 	switch {
-	case r.Why == operatorapi.Gateway:
+	case r.Reason == operatorapi.Gateway:
 		return refusal{r.Status, "100", "", http.StatusText(r.Status)}
 	case !known:
 		return refusals[operatorapi.Internal]
@@ -64,7 +64,7 @@ func refusalFor(r *operatorapi.Refusal) refusal {
 
 // refuse returns Moov's answer to a refused request of Togo.
 func refuse(r *operatorapi.Refusal) operatorapi.Answer {
-	if r.Why == operatorapi.NoRoute {
+	if r.Reason == operatorapi.NoRoute {
 		return operatorapi.Answer{Status: http.StatusNotFound} // Assumed
 	}
 	told := refusalFor(r)

@@ -207,7 +207,7 @@ func unreadable(r *operatorapi.Request) *operatorapi.Refusal {
 // refuseCall returns the answer to a refused request to the SOAP service. It is the response of the operation with a
 // status, or a SOAP fault (ThirdParty).
 func refuseCall(r *operatorapi.Refusal, sent []byte) operatorapi.Answer {
-	if r.Why == operatorapi.NoRoute {
+	if r.Reason == operatorapi.NoRoute {
 		return refuse(r)
 	}
 	told := refusalFor(r)
@@ -223,7 +223,7 @@ func refuseCall(r *operatorapi.Refusal, sent []byte) operatorapi.Answer {
 		return a
 	}
 	text := told.text
-	if r.Why == notANumber && call != nil { // in the words of Java (ThirdParty)
+	if r.Reason == notANumber && call != nil { // in the words of Java (ThirdParty)
 		text += fmt.Sprintf(": %q", call.fields["amount"])
 	}
 	return operatorapi.Answer{Status: told.http, Body: fault("soap:Server", text)}

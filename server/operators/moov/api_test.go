@@ -12,9 +12,9 @@ import (
 func TestAdviceForAnIncompleteRequest(t *testing.T) {
 	for _, route := range NewAPI().Routes {
 		told := ""
-		for _, why := range []operatorapi.Reason{incomplete, noReference} {
-			if slices.Contains(route.Doc.Refused, why) {
-				told += advice[why].Instead
+		for _, reason := range []operatorapi.Reason{incomplete, noReference} {
+			if slices.Contains(route.Doc.Refused, reason) {
+				told += advice[reason].Instead
 			}
 		}
 		for _, field := range route.Doc.Request {

@@ -31,7 +31,7 @@ func (m *client) Collect(ctx context.Context, t *payments.Transaction) (adapter.
 			"msisdn": adapter.Subscriber(t), "key": m.ClientID, "mrchrefid": id, "mrchname": t.Store, "amount": amount, "partnermsisdn": "",
 		})
 	}
-	return adapter.Answer{}, adapter.ErrRefused{Why: "nothing is known about the API of Moov in " + string(t.Country)}
+	return adapter.Answer{}, adapter.ErrRefused{Reason: "nothing is known about the API of Moov in " + string(t.Country)}
 }
 
 // Ask implements [adapter.Client].
@@ -92,7 +92,7 @@ func (m *client) send(ctx context.Context, t *payments.Transaction, path string,
 	case reply.Code == http.StatusTooManyRequests, reply.Code == http.StatusNotFound, reply.Code >= 500, reply.Code < 400 && !reply.OK():
 		return adapter.Answer{}, reply.Unexpected()
 	case !reply.OK():
-		return adapter.Answer{}, adapter.ErrRefused{Why: fmt.Sprintf("the operator refused the request (%d)", reply.Code)}
+		return adapter.Answer{}, adapter.ErrRefused{Reason: fmt.Sprintf("the operator refused the request (%d)", reply.Code)}
 	}
 	var said debitAnswer
 	if err := reply.Decode(&said); err != nil {
@@ -154,9 +154,9 @@ func answerOf(t *payments.Transaction, code, text, reference string) (adapter.An
 	case strings.Contains(limits, " "+code+" "):
 		status = payments.LimitExceeded
 	case code == codeOfCredentials:
-		return adapter.Answer{}, adapter.ErrRefused{Why: "the operator refused the credentials (" + code + ")"}
+		return adapter.Answer{}, adapter.ErrRefused{Reason: "the operator refused the credentials (" + code + ")"}
 	case code == "1", code == "2", code == "4", code == "91":
-		return adapter.Answer{}, adapter.ErrRefused{Why: "the operator refused the request (" + code + ")"}
+		return adapter.Answer{}, adapter.ErrRefused{Reason: "the operator refused the request (" + code + ")"}
 	case !known:
 		return adapter.Answer{}, errors.New("the operator answered with an unknown code")
 	}

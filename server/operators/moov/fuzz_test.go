@@ -64,10 +64,10 @@ func FuzzRequest(f *testing.F) {
 			if route.Refuse == nil {
 				continue
 			}
-			for _, why := range slices.Concat(api.Refusals(&route), []operatorapi.Reason{"made up"}) {
-				answer := route.Refuse(operatorapi.Refuse(why), body)
+			for _, reason := range slices.Concat(api.Refusals(&route), []operatorapi.Reason{"made up"}) {
+				answer := route.Refuse(operatorapi.Refuse(reason), body)
 				if answer.Body != nil && !isXML(answer.Body.(operatorapi.Text).Text) {
-					t.Errorf("%s is answered %+v", why, answer)
+					t.Errorf("%s is answered %+v", reason, answer)
 				}
 			}
 		}

@@ -33,14 +33,14 @@ func holderOf(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request
 		holder, err = s.Holder(ctx, t.Environment, msisdn)
 		name = strings.TrimPrefix(msisdn, "+")
 	}
-	why, isTest := holderParties[kind+"/"+name]
+	cause, isTest := holderParties[kind+"/"+name]
 	if !isTest || !t.sandbox || holder.Name != "" { // a holder with a name is a test client
 		return holder, err
 	}
-	if why == inactiveHolder {
+	if cause == inactiveHolder {
 		return operatorapi.Holder{}, nil
 	}
-	return operatorapi.Holder{}, operatorapi.Refuse(why)
+	return operatorapi.Holder{}, operatorapi.Refuse(cause)
 }
 
 func active(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request, t target) (operatorapi.Answer, error) {

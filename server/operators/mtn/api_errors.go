@@ -99,9 +99,9 @@ const internalError = "INTERNAL_PROCESSING_ERROR"
 
 // refuse returns MTN's answer to a refused request.
 func refuse(r *operatorapi.Refusal) operatorapi.Answer {
-	told, known := refusals[r.Why]
+	told, known := refusals[r.Reason]
 	switch {
-	case r.Why == operatorapi.Gateway:
+	case r.Reason == operatorapi.Gateway:
 		told = gateway(r.Status, http.StatusText(r.Status)) // Assumed
 	case !known:
 		told = refusals[operatorapi.Internal]

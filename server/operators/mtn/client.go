@@ -65,7 +65,7 @@ func (m *client) Collect(ctx context.Context, t *payments.Transaction) (adapter.
 	if statusOf(refusal.Code) != payments.ServiceUnavailable {
 		return failure(t, refusal.Code), nil
 	}
-	return adapter.Answer{}, adapter.ErrRefused{Why: fmt.Sprintf("the operator refused the request (%d %s)", answer.Code, refusal.Code)}
+	return adapter.Answer{}, adapter.ErrRefused{Reason: fmt.Sprintf("the operator refused the request (%d %s)", answer.Code, refusal.Code)}
 }
 
 // Ask implements [adapter.Client].

@@ -24,7 +24,7 @@ type Payload struct {
 	Status                 string `json:"status"`
 	FinancialTransactionID string `json:"financialTransactionId,omitempty"` // only for a success
 	Reason                 string `json:"reason,omitempty"`                 // only for a failure
-	Message                string `json:"message,omitempty"`                // reason why MTN's API could not be used
+	Message                string `json:"message,omitempty"`                // why MTN's API could not be used
 }
 
 // Party is a payer or a payee.
@@ -60,10 +60,10 @@ const payeeNotFound = "PAYEE_NOT_FOUND"
 func Raw(t *payments.Transaction) json.RawMessage { return adapter.Encode(NewPayload(t)) }
 
 // Unavailable returns the payload of a collection that ended with [payments.ServiceUnavailable] because MTN's API could
-// not be used. Its message is the parameter why.
-func Unavailable(t *payments.Transaction, why string) json.RawMessage {
+// not be used. Its message is the parameter reason.
+func Unavailable(t *payments.Transaction, reason string) json.RawMessage {
 	p := NewPayload(adapter.Ended(t, payments.ServiceUnavailable))
-	p.Message = why
+	p.Message = reason
 	return adapter.Encode(p)
 }
 

@@ -174,13 +174,13 @@ func (a *API) responses(r *Route) map[string]any {
 	}
 	byStatus := map[int][]Answer{}
 	reasons := map[int][]string{}
-	for _, why := range a.Refusals(r) {
+	for _, reason := range a.Refusals(r) {
 		var answer Answer
-		for _, refusal := range a.refusals(r, why) {
+		for _, refusal := range a.refusals(r, reason) {
 			answer = a.Refuse(refusal)
 			byStatus[answer.Status] = append(byStatus[answer.Status], answer)
 		}
-		reasons[answer.Status] = append(reasons[answer.Status], "`"+string(why)+"`")
+		reasons[answer.Status] = append(reasons[answer.Status], "`"+string(reason)+"`")
 	}
 	for status, answers := range byStatus {
 		told := map[string]any{"description": "Refused: " + strings.Join(reasons[status], ", ") + ". The header X-Cauri-Reason says it, or more."}
@@ -201,19 +201,19 @@ func (a *API) responses(r *Route) map[string]any {
 }
 
 // refusals returns the refusals of a call for one reason: one for each different answer.
-func (a *API) refusals(r *Route, why Reason) (all []*Refusal) {
-	prefix, namesField := a.FieldReasons[why]
+func (a *API) refusals(r *Route, reason Reason) (all []*Refusal) {
+	prefix, namesField := a.FieldReasons[reason]
 	switch {
-	case why == TokenInvalid:
+	case reason == TokenInvalid:
 		for _, token := range []Token{UnknownToken, NoToken, ExpiredToken} {
-			all = append(all, &Refusal{Why: why, Token: token})
+			all = append(all, &Refusal{Reason: reason, Token: token})
 		}
 	case namesField:
 		for _, f := range r.Doc.Request {
-			all = append(all, Because(why, prefix+f.Name))
+			all = append(all, Because(reason, prefix+f.Name))
 		}
 	default:
-		all = []*Refusal{Refuse(why)}
+		all = []*Refusal{Refuse(reason)}
 	}
 	return all
 }

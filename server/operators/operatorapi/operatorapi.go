@@ -36,7 +36,7 @@ type API struct {
 	Derive func(apiKey string) Credentials
 	// Refuse returns the operator's answer for a refusal.
 	Refuse func(*Refusal) Answer
-	// FieldReasons has a prefix for each reason whose answers name a field of the request. [Refusal.Reason] is then
+	// FieldReasons has a prefix for each reason whose answers name a field of the request. [Refusal.ErrorCode] is then
 	// this prefix, followed by the name of the field. nil: no answer names a field.
 	FieldReasons map[Reason]string
 	// OwnAdvice is the advice for the reasons that only this operator has. It also replaces the common advice for other
@@ -364,11 +364,11 @@ const (
 
 // Refusal is the error of a refused request.
 type Refusal struct {
-	Why    Reason
-	Status int    // HTTP status, only for [Gateway]
-	Reason string // more specific error code of /v1, for the header X-Cauri-Reason; empty: Why
-	Detail string // what is wrong, after the code in X-Cauri-Reason: a sentence without its period; empty for none
-	Token  Token  // what is wrong with the token, only for [TokenInvalid]
+	Reason    Reason
+	Status    int    // HTTP status, only for [Gateway]
+	ErrorCode string // more specific error code of /v1, for the header X-Cauri-Reason; empty: Reason
+	Detail    string // what is wrong, after the code in X-Cauri-Reason: a sentence without its period; empty for none
+	Token     Token  // what is wrong with the token, only for [TokenInvalid]
 	// Allow has the methods that the path has, only for [NoRoute]. It is empty if there is no such path.
 	Allow []string
 }
@@ -390,43 +390,43 @@ func (r *Refusal) Say(detail string) *Refusal {
 }
 
 // Refuse returns a refusal.
-func Refuse(why Reason) *Refusal { return &Refusal{Why: why} }
+func Refuse(reason Reason) *Refusal { return &Refusal{Reason: reason} }
 
 // Because returns a refusal with a more specific error code of /v1.
-func Because(why Reason, reason string) *Refusal { return &Refusal{Why: why, Reason: reason} }
+func Because(reason Reason, code string) *Refusal { return &Refusal{Reason: reason, ErrorCode: code} }
 
 // IsRefused reports whether an error is a refusal with this reason.
-func IsRefused(err error, why Reason) bool {
+func IsRefused(err error, reason Reason) bool {
 	var r *Refusal
-	return errors.As(err, &r) && r.Why == why
+	return errors.As(err, &r) && r.Reason == reason
 }
 
-// OfStatus returns the refusal that is answered with an HTTP status. reason is its error code of /v1.
-func OfStatus(status int, reason string) *Refusal {
+// OfStatus returns the refusal that is answered with an HTTP status. code is its error code of /v1.
+func OfStatus(status int, code string) *Refusal {
 	switch status {
 	case http.StatusUnauthorized:
-		return Because(TokenInvalid, reason)
+		return Because(TokenInvalid, code)
 	case http.StatusTooManyRequests:
-		return Because(TooMany, reason)
+		return Because(TooMany, code)
 	case http.StatusInternalServerError:
-		return Because(Internal, reason)
+		return Because(Internal, code)
 	case http.StatusServiceUnavailable:
-		return Because(Unavailable, reason)
+		return Because(Unavailable, code)
 	}
-	return &Refusal{Why: Gateway, Status: status, Reason: reason}
+	return &Refusal{Reason: Gateway, Status: status, ErrorCode: code}
 }
 
 func (r *Refusal) Error() string {
-	if r.Reason != "" {
-		return string(r.Why) + ": " + r.Reason
+	if r.ErrorCode != "" {
+		return string(r.Reason) + ": " + r.ErrorCode
 	}
-	return string(r.Why)
+	return string(r.Reason)
 }
 
 // Code returns the value of the header X-Cauri-Reason.
 func (r *Refusal) Code() string {
-	if r.Reason != "" {
-		return r.Reason
+	if r.ErrorCode != "" {
+		return r.ErrorCode
 	}
-	return string(r.Why)
+	return string(r.Reason)
 }

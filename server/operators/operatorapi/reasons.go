@@ -38,4 +38,4 @@ var advice = map[Reason]Advice{
 }
 
 // Advice returns the advice for a reason. It returns the zero value for a reason without advice.
-func (a *API) Advice(why Reason) Advice { return cmp.Or(a.OwnAdvice[why], advice[why]) }
+func (a *API) Advice(reason Reason) Advice { return cmp.Or(a.OwnAdvice[reason], advice[reason]) }

@@ -18,18 +18,18 @@ func IsText(text string, most int) bool {
 
 // Unreadable returns a refusal of a body that is no JSON object. Its Detail says what is wrong with the body; empty:
 // nothing was found.
-func (r *Request) Unreadable(why Reason) *Refusal {
-	return r.because(why, "no JSON object", syntax.JSON)
+func (r *Request) Unreadable(reason Reason) *Refusal {
+	return r.because(reason, "no JSON object", syntax.JSON)
 }
 
 // UnreadableXML returns a refusal of a body that is no XML. Its Detail says what is wrong with the body; empty: nothing
 // was found.
-func (r *Request) UnreadableXML(why Reason) *Refusal {
-	return r.because(why, "not readable", syntax.XML)
+func (r *Request) UnreadableXML(reason Reason) *Refusal {
+	return r.because(reason, "not readable", syntax.XML)
 }
 
-func (r *Request) because(why Reason, what string, explain func([]byte) string) *Refusal {
-	refused := Refuse(why)
+func (r *Request) because(reason Reason, what string, explain func([]byte) string) *Refusal {
+	refused := Refuse(reason)
 	wrong := syntax.Encoding(r.Body, r.Header.Get("Content-Encoding"))
 	if wrong == "" {
 		wrong = explain(r.Body)

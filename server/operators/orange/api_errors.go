@@ -106,22 +106,22 @@ func failedWith(status, code int, message, description string) operatorapi.Answe
 
 // refuse returns Orange's answer to a refused request.
 func refuse(r *operatorapi.Refusal) operatorapi.Answer {
-	told, known := refusals[r.Why]
+	told, known := refusals[r.Reason]
 	switch {
-	case r.Why == operatorapi.Gateway:
+	case r.Reason == operatorapi.Gateway:
 		return failedWith(r.Status, 5, http.StatusText(r.Status), "Try again later.") // Assumed
-	case r.Why == operatorapi.Invalid: // package service refused a field
+	case r.Reason == operatorapi.Invalid: // package service refused a field
 		return refusals[wrongField]
-	case r.Why == operatorapi.NoRoute && len(r.Allow) > 0:
+	case r.Reason == operatorapi.NoRoute && len(r.Allow) > 0:
 		a := failedWith(http.StatusMethodNotAllowed, 61, "Method not allowed", "The resource does not have this method.") // Assumed: texts
 		a.Header, a.Reason = http.Header{"Allow": {strings.Join(r.Allow, ", ")}}, "method_not_allowed"
 		return a
-	case r.Why == operatorapi.TokenInvalid:
+	case r.Reason == operatorapi.TokenInvalid:
 		return tokens[r.Token]
-	case r.Why == missingField:
-		return missing("", r.Reason)
-	case r.Why == missingOfStatus:
-		return missing("GetTransactionStatusInfo", r.Reason)
+	case r.Reason == missingField:
+		return missing("", r.ErrorCode)
+	case r.Reason == missingOfStatus:
+		return missing("GetTransactionStatusInfo", r.ErrorCode)
 	case !known:
 		return refusals[operatorapi.Internal]
 	}

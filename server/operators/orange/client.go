@@ -57,7 +57,7 @@ func NewClient(a adapter.Access) adapter.Client { return &client{adapter.NewConn
 // needs.
 func (o *client) Collect(ctx context.Context, t *payments.Transaction) (adapter.Answer, error) {
 	if o.MerchantKey == "" {
-		return adapter.Answer{}, adapter.ErrRefused{Why: "the store's Secret has no key merchant_key, which the operator asks for"}
+		return adapter.Answer{}, adapter.ErrRefused{Reason: "the store's Secret has no key merchant_key, which the operator asks for"}
 	}
 	id := adapter.RequestID(t)
 	for n := 2; ; n++ {
@@ -190,7 +190,7 @@ func failure(reply adapter.Reply) error {
 	if passing {
 		return reply.Unexpected()
 	}
-	return adapter.ErrRefused{Why: fmt.Sprintf("the operator refused the request (%d, code %d)", reply.Code, code)}
+	return adapter.ErrRefused{Reason: fmt.Sprintf("the operator refused the request (%d, code %d)", reply.Code, code)}
 }
 
 func (o *client) token(ctx context.Context) (string, time.Duration, error) {

@@ -227,7 +227,7 @@ func refusePage(r *operatorapi.Refusal, look operatorapi.Look) operatorapi.Answe
 		Again: true,
 	}
 	status := refuse(r).Status
-	switch r.Why {
+	switch r.Reason {
 	case operatorapi.NotFound, operatorapi.KeyInvalid:
 		shown.Title, shown.Text = "Ce paiement n'existe pas",
 			"L'adresse est incomplète, ou le bac à sable a été remis à zéro. Revenir à la boutique et recommencer le paiement."

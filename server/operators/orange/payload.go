@@ -61,10 +61,10 @@ var answers = map[payments.Status]answer{
 func Raw(t *payments.Transaction) json.RawMessage { return adapter.Encode(NewPayload(t)) }
 
 // Unavailable returns the payload of a collection that ended with [payments.ServiceUnavailable] because Orange's API
-// could not be used. Its message is the parameter why.
-func Unavailable(t *payments.Transaction, why string) json.RawMessage {
+// could not be used. Its message is the parameter reason.
+func Unavailable(t *payments.Transaction, reason string) json.RawMessage {
 	p := NewPayload(adapter.Ended(t, payments.ServiceUnavailable))
-	p.ConfirmTxnMessage = &why
+	p.ConfirmTxnMessage = &reason
 	return adapter.Encode(p)
 }
 

@@ -195,8 +195,8 @@ func CallAll(r Recorder, api *operatorapi.API, header http.Header, body []byte, 
 		var refusal *operatorapi.Refusal
 		switch {
 		case errors.As(err, &refusal):
-			if !slices.Contains(api.Refusals(route), refusal.Why) {
-				r.T.Errorf("%s %s refuses for %s, which its description does not have", route.Method, route.Path, refusal.Why)
+			if !slices.Contains(api.Refusals(route), refusal.Reason) {
+				r.T.Errorf("%s %s refuses for %s, which its description does not have", route.Method, route.Path, refusal.Reason)
 			}
 		case err != nil:
 			r.T.Errorf("%s %s: %v", route.Method, route.Path, err)
