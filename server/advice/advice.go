@@ -18,7 +18,7 @@ type Advice struct {
 
 // Step is a command that helps.
 type Step struct {
-	Why     string // what it does, in a sentence
+	Purpose string // what it does, in a sentence
 	Before  string // variables before the command; may be empty
 	Command string // of the program cauri
 	Rest    string // arguments and flags

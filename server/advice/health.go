@@ -61,10 +61,10 @@ func ofPast(attempt *Attempt) (a Advice) {
 			"More than %s events were not delivered to a former URL"), again)
 	}
 	if attempt.Event != "" {
-		a.Steps = []Step{{Why: "Send the event again:", Command: "resend", Rest: attempt.Event}}
+		a.Steps = []Step{{Purpose: "Send the event again:", Command: "resend", Rest: attempt.Event}}
 	}
 	if attempt.Events > 1 {
-		a.Steps = append(a.Steps, Step{Why: "Send all again that have no retries left:", Command: "resend", Rest: "--failed"})
+		a.Steps = append(a.Steps, Step{Purpose: "Send all again that have no retries left:", Command: "resend", Rest: "--failed"})
 	}
 	return a
 }

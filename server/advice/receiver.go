@@ -74,14 +74,14 @@ func OfAttempt(attempt Attempt) Advice {
 		a = unanswered(kind, attempt)
 	}
 	if attempt.Event != "" && a.Code != Gone {
-		a.Steps = append(slices.Clip(a.Steps), Step{Why: "When it is repaired, send the event again:", Command: "resend", Rest: attempt.Event})
+		a.Steps = append(slices.Clip(a.Steps), Step{Purpose: "When it is repaired, send the event again:", Command: "resend", Rest: attempt.Event})
 	}
 	return a
 }
 
 // forward brings the events to a program on the machine of who reads the advice.
 var forward = Step{
-	Why: "A program on your own machine gets the events by", Command: "listen", Rest: "--forward-to=http://localhost:3000/webhooks",
+	Purpose: "A program on your own machine gets the events by", Command: "listen", Rest: "--forward-to=http://localhost:3000/webhooks",
 }
 
 // unanswered returns the cause of an attempt without an answer.
@@ -158,9 +158,9 @@ func (a *Advice) say(code Code, title english.Text, what english.Phrase, do engl
 
 // verifying finds out why a receiver does not accept a signature.
 var verifying = []Step{
-	{Why: "Save a request as it arrives, headers, an empty line, body. This says which step fails:", Command: "verify", Rest: "request.txt",
+	{Purpose: "Save a request as it arrives, headers, an empty line, body. This says which step fails:", Command: "verify", Rest: "request.txt",
 		Before: `CAURI_WEBHOOK_SECRET="what the receiver has"`, Alone: true},
-	{Why: "This prints the right secret:", Command: "listen", Rest: "--print-secret"},
+	{Purpose: "This prints the right secret:", Command: "listen", Rest: "--print-secret"},
 }
 
 // answered returns the cause of an answer that is no 2xx. It is always on the receiver's side.
@@ -206,6 +206,6 @@ const FaultActed Code = "fault.acted"
 func OfFaults(effects []string, event string) (a Advice) {
 	a.say(FaultActed, "Fault on purpose", english.Say("A fault on purpose acted on the last attempt: %s", strings.Join(effects, "; ")),
 		"The receiver need not be wrong.")
-	a.Steps = []Step{{Why: "This sends the event without faults:", Command: "resend", Rest: event}}
+	a.Steps = []Step{{Purpose: "This sends the event without faults:", Command: "resend", Rest: event}}
 	return a
 }

@@ -39,8 +39,8 @@ func TestCauseOfAFailedAttempt(t *testing.T) {
 			t.Errorf("%s: %s, %s: %s. %s", failure, a.Code, a.Title, a.What, a.Do)
 		}
 		for _, step := range a.Steps {
-			if step.Why == "" || strings.Contains(step.String(), "spec.") {
-				t.Errorf("%s: %q says %q", failure, step.String(), step.Why)
+			if step.Purpose == "" || strings.Contains(step.String(), "spec.") {
+				t.Errorf("%s: %q says %q", failure, step.String(), step.Purpose)
 			}
 		}
 	}
