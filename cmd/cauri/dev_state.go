@@ -84,14 +84,14 @@ func openDevState(ctx context.Context, url string) (*devState, error) {
 		pool.Close()
 		return nil, fmt.Errorf("the database does not answer: %w", err)
 	}
-	if err := s.take(ctx); err != nil {
+	if err := s.acquireLock(ctx); err != nil {
 		s.close()
 		return nil, err
 	}
 	return s, nil
 }
 
-func (s *devState) take(ctx context.Context) error {
+func (s *devState) acquireLock(ctx context.Context) error {
 	var free bool
 	if err := s.lock.QueryRow(ctx, "select pg_try_advisory_lock($1)", devLock).Scan(&free); err != nil {
 		return fmt.Errorf("locking the database: %w", err)

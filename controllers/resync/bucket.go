@@ -16,8 +16,8 @@ func newBucket(perSecond, burst float64, now time.Time) *bucket {
 	return &bucket{burst: burst, perSecond: perSecond, tokens: burst, filledAt: now}
 }
 
-// take takes a token. It returns false if there is less than one.
-func (b *bucket) take(now time.Time) bool {
+// allow takes a token. It returns false if there is less than one.
+func (b *bucket) allow(now time.Time) bool {
 	b.refill(now)
 	if b.tokens < 1 {
 		return false

@@ -9,7 +9,7 @@ func TestBucket(t *testing.T) {
 	now := time.Date(2026, 5, 31, 12, 0, 0, 0, time.UTC)
 	b := newBucket(4, 50, now)
 	taken := func() (n int) {
-		for b.take(now) {
+		for b.allow(now) {
 			n++
 		}
 		return n

@@ -263,7 +263,7 @@ func (l *LiveStatus) releaseChecks(ctx context.Context) {
 		if err != nil {
 			return
 		}
-		for !pace.take(l.clock.Now()) {
+		for !pace.allow(l.clock.Now()) {
 			if l.sleep(ctx, pace.wait(l.clock.Now())); ctx.Err() != nil {
 				return
 			}

@@ -138,7 +138,7 @@ func (q *writeQueue) grant() (_ Change, wait time.Duration, ok bool) {
 	if len(q.waiting) == 0 {
 		return Change{}, 0, false
 	}
-	if !q.budget.take(now) {
+	if !q.budget.allow(now) {
 		return Change{}, q.budget.wait(now), false
 	}
 	r := heap.Pop(&q.waiting).(*resource)
@@ -179,7 +179,7 @@ func (q *writeQueue) admit(c Change, d Difference) bool {
 		}
 		return false
 	case granted:
-	case d == Live && (len(q.waiting) > 0 || !q.budget.take(now)):
+	case d == Live && (len(q.waiting) > 0 || !q.budget.allow(now)):
 		q.push(r, now)
 		return false
 	case d != Live:

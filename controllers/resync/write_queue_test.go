@@ -52,7 +52,7 @@ func (w *writes) write() (names []string) {
 
 // empty takes all tokens.
 func (w *writes) empty() {
-	for w.budget.take(w.clock.Now()) {
+	for w.budget.allow(w.clock.Now()) {
 	}
 }
 

@@ -141,7 +141,7 @@ func (x *Pipeline) CountRequest(ctx context.Context, who *service.Caller) (a All
 		if a = (Allowance{Granted: true}); who.Sandbox.RateLimit == 0 {
 			return nil
 		}
-		a, err = x.limiter.take(ctx, who.Sandbox.Tenant, who.Sandbox.RateLimit)
+		a, err = x.limiter.allow(ctx, who.Sandbox.Tenant, who.Sandbox.RateLimit)
 		return err
 	})
 	return a, err

@@ -37,8 +37,8 @@ type guests struct {
 // turns has one element for each request of a sandbox's guests that is being carried out. Its capacity is guestsAtOnce.
 type turns chan struct{}
 
-// take waits for a turn. The caller calls end when its request is carried out.
-func (t turns) take(ctx context.Context) (end func(), err error) {
+// acquire waits for a turn. The caller calls end when its request is carried out.
+func (t turns) acquire(ctx context.Context) (end func(), err error) {
 	select {
 	case t <- struct{}{}:
 		return func() { <-t }, nil
@@ -58,7 +58,7 @@ func (x *Pipeline) AdmitGuest(r *http.Request, organization string, g Guest) (en
 		return nil, ErrRateLimited{a}
 	}
 	c.turns = t
-	return t.take(r.Context())
+	return t.acquire(r.Context())
 }
 
 // count counts a request of a guest.

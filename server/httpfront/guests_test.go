@@ -66,21 +66,21 @@ func TestGuestsTakeTurns(t *testing.T) {
 	var last func()
 	for range guestsAtOnce {
 		var err error
-		if last, err = of.take(t.Context()); err != nil {
+		if last, err = of.acquire(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
 	ended, end := context.WithCancel(t.Context())
 	end()
-	if _, err := turnsOf("a").take(ended); !errors.Is(err, postgres.ErrOverloaded) {
+	if _, err := turnsOf("a").acquire(ended); !errors.Is(err, postgres.ErrOverloaded) {
 		t.Errorf("one more: %v", err)
 	}
-	if _, err := turnsOf("b").take(t.Context()); err != nil {
+	if _, err := turnsOf("b").acquire(t.Context()); err != nil {
 		t.Errorf("of another sandbox: %v", err)
 	}
 	served := make(chan error)
 	go func() {
-		_, err := turnsOf("a").take(t.Context())
+		_, err := turnsOf("a").acquire(t.Context())
 		served <- err
 	}()
 	last()
@@ -96,7 +96,7 @@ func TestGuestsLeaveRoomForAnswers(t *testing.T) {
 	u := &unreadAnswers{bounds: UnreadBounds{Process: 10 * size, Sandbox: 4 * size}, of: map[string]unread{}}
 	taken := func(organization string, guest bool) (n int, release func()) {
 		for {
-			end, ok := u.take(organization, guest, size)
+			end, ok := u.acquire(organization, guest, size)
 			if !ok {
 				return n, release
 			}

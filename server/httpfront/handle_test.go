@@ -88,7 +88,7 @@ func TestAnswersThatAwait(t *testing.T) {
 	t.Parallel()
 	full := newPipeline()
 	full.held = NewHeldAnswers(HeldBounds{Sandbox: 1}, nil)
-	full.held.Take("")
+	full.held.Acquire("")
 	waits := func(ctx context.Context) (Answer, error) {
 		if _, bounded := ctx.Deadline(); bounded {
 			return Answer{}, errors.New("bounded")
@@ -132,7 +132,7 @@ func answering(a Answer, err error) OpenHandler {
 func TestLargeAnswerIsRefused(t *testing.T) {
 	t.Parallel()
 	x := newPipeline()
-	release, _ := x.unread.take("", false, x.unread.bounds.Sandbox)
+	release, _ := x.unread.acquire("", false, x.unread.bounds.Sandbox)
 	defer release()
 	large := Answer{
 		Status: http.StatusOK, Header: http.Header{"Link": {"<next>"}, "Content-Encoding": {"gzip"}}, Body: text(strings.Repeat("x", largeAnswer)),
@@ -182,16 +182,16 @@ func TestFaultsAreCarriedOut(t *testing.T) {
 func TestHeldAnswersAreBounded(t *testing.T) {
 	t.Parallel()
 	h := NewHeldAnswers(HeldBounds{Process: 3, Sandbox: 2}, nil)
-	first, ok := h.Take("a")
-	_, second := h.Take("a")
-	_, third := h.Take("a")
-	_, other := h.Take("b")
-	_, fifth := h.Take("c")
+	first, ok := h.Acquire("a")
+	_, second := h.Acquire("a")
+	_, third := h.Acquire("a")
+	_, other := h.Acquire("b")
+	_, fifth := h.Acquire("c")
 	if !ok || !second || third || !other || fifth || h.Count("a") != 2 {
 		t.Errorf("%t %t %t %t %t, %d are held", ok, second, third, other, fifth, h.Count("a"))
 	}
 	first()
-	if _, ok := h.Take("c"); !ok || h.Count("a") != 1 {
+	if _, ok := h.Acquire("c"); !ok || h.Count("a") != 1 {
 		t.Error("what is given back is not there for others")
 	}
 }

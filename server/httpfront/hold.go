@@ -37,17 +37,17 @@ func (h *HeldAnswers) Count(organization string) int {
 	return h.of[organization]
 }
 
-// Take counts one more answer of an organization until release is called. It returns false if a bound is reached.
-func (h *HeldAnswers) Take(organization string) (release func(), ok bool) {
-	if reached := h.take(organization); reached != "" {
+// Acquire counts one more answer of an organization until release is called. It returns false if a bound is reached.
+func (h *HeldAnswers) Acquire(organization string) (release func(), ok bool) {
+	if reached := h.reserve(organization); reached != "" {
 		h.metrics.NotHeld(reached)
 		return func() {}, false
 	}
-	return func() { h.giveBack(organization) }, true
+	return func() { h.release(organization) }, true
 }
 
-// take counts one more answer. If a bound is reached, it counts nothing and returns the name of the bound.
-func (h *HeldAnswers) take(organization string) (reached string) {
+// reserve counts one more answer. If a bound is reached, it counts nothing and returns the name of the bound.
+func (h *HeldAnswers) reserve(organization string) (reached string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	switch {
@@ -61,7 +61,7 @@ func (h *HeldAnswers) take(organization string) (reached string) {
 	return ""
 }
 
-func (h *HeldAnswers) giveBack(organization string) {
+func (h *HeldAnswers) release(organization string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.all--

@@ -38,7 +38,7 @@ func (x *Pipeline) hold(client context.Context, c *call) {
 	if !x.now().Before(c.late.Due) && c.late.Before == nil && c.await == nil {
 		return
 	}
-	release, ok := x.held.Take(c.organization())
+	release, ok := x.held.Acquire(c.organization())
 	if !ok {
 		x.wait(client, c, false)
 		return

@@ -17,7 +17,7 @@ var errDraining = errors.New("the process is told to stop")
 
 // writePieces writes an answer piece by piece. If this fails, it marks the call, so that the connection is closed.
 func (x *Pipeline) writePieces(ctx context.Context, c *call, a *Answer, body Pieces) {
-	release, ok := x.unread.take(c.organization(), c.guest, pieceSize)
+	release, ok := x.unread.acquire(c.organization(), c.guest, pieceSize)
 	if !ok {
 		x.write(&c.out, c, &x.options.Overloaded)
 		return
@@ -70,7 +70,7 @@ func (x *Pipeline) writePiece(ctx context.Context, c *call, body Pieces, text []
 // next reads the next piece. A guest waits for a turn.
 func (c *call) next(ctx context.Context, body Pieces, text []byte) ([]byte, error) {
 	if c.turns != nil {
-		end, err := c.turns.take(ctx)
+		end, err := c.turns.acquire(ctx)
 		if err != nil {
 			return text, err
 		}

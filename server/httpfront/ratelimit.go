@@ -76,8 +76,8 @@ func (e ErrRateLimited) Error() string {
 	return fmt.Sprintf("the limit of %d requests a minute is reached", e.Limit)
 }
 
-// take counts one request of a tenant against its limit.
-func (l *limiter) take(ctx context.Context, tenant int64, limit int) (Allowance, error) {
+// allow counts one request of a tenant against its limit.
+func (l *limiter) allow(ctx context.Context, tenant int64, limit int) (Allowance, error) {
 	s := l.share(tenant)
 	if err := l.enter(ctx, s); err != nil {
 		return Allowance{}, err

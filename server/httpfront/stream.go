@@ -104,7 +104,7 @@ type StreamOptions struct {
 
 // Open opens a stream of the changes in a caller's sandbox. It returns [ErrTooManyStreams] if a limit is reached.
 func (s *Streams) Open(ctx context.Context, who *service.Caller, o StreamOptions) (Answer, error) {
-	release, reached := s.hub.Take(who.Sandbox.OrganizationID, o.By)
+	release, reached := s.hub.Acquire(who.Sandbox.OrganizationID, o.By)
 	if reached != nil {
 		o.end()
 		return Answer{}, ErrTooManyStreams{*reached}

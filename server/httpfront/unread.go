@@ -42,10 +42,10 @@ func (u unread) plus(bytes int, guest bool) unread {
 	return u
 }
 
-// take counts the bytes of an answer until release is called. It returns false if a bound would be exceeded. If no
+// acquire counts the bytes of an answer until release is called. It returns false if a bound would be exceeded. If no
 // other large answer is unread, it always returns true. The answers of guests may use at most half of each bound, so
 // that they do not keep out the holder of the API key.
-func (u *unreadAnswers) take(organization string, guest bool, bytes int) (release func(), ok bool) {
+func (u *unreadAnswers) acquire(organization string, guest bool, bytes int) (release func(), ok bool) {
 	if bytes < largeAnswer {
 		return func() {}, true
 	}

@@ -48,7 +48,7 @@ func (x *Pipeline) write(w http.ResponseWriter, c *call, a *Answer) {
 // send writes the status and the body of an answer. If too many bytes of large answers are unread, it writes
 // [Options.Overloaded] instead.
 func (x *Pipeline) send(w http.ResponseWriter, c *call, a *Answer, body []byte) {
-	release, ok := x.unread.take(c.organization(), c.guest, len(body))
+	release, ok := x.unread.acquire(c.organization(), c.guest, len(body))
 	if !ok {
 		w.Header().Del("Link") // these belong to the replaced answer
 		w.Header().Del("Content-Encoding")

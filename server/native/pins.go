@@ -44,7 +44,7 @@ func newPINTurns() *pinTurns {
 
 // open waits for a turn, and decrypts a text. It returns the padded PIN.
 func (p *pinTurns) open(ctx context.Context, tenant int64, key *rsa.PrivateKey, text []byte) ([]byte, error) {
-	release, err := p.take(ctx, tenant)
+	release, err := p.acquire(ctx, tenant)
 	if err != nil {
 		return nil, err
 	}
@@ -54,9 +54,9 @@ func (p *pinTurns) open(ctx context.Context, tenant int64, key *rsa.PrivateKey, 
 	return padded, err
 }
 
-// take waits for the turn of a sandbox, and for a slot. It refuses with [operatorapi.Unavailable] after pinWait. The
+// acquire waits for the turn of a sandbox, and for a slot. It refuses with [operatorapi.Unavailable] after pinWait. The
 // caller calls release to end the turn.
-func (p *pinTurns) take(ctx context.Context, tenant int64) (release func(), err error) {
+func (p *pinTurns) acquire(ctx context.Context, tenant int64) (release func(), err error) {
 	ctx, cancel := context.WithTimeout(ctx, pinWait)
 	defer cancel()
 	turn := p.enter(tenant)

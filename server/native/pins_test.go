@@ -12,23 +12,23 @@ func TestPINTurns(t *testing.T) {
 	p := newPINTurns()
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
-	first, err := p.take(t.Context(), 1)
+	first, err := p.acquire(t.Context(), 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := p.take(gone, 1); !operatorapi.IsRefused(err, operatorapi.Unavailable) {
+	if _, err := p.acquire(gone, 1); !operatorapi.IsRefused(err, operatorapi.Unavailable) {
 		t.Errorf("a second turn of a sandbox: %v", err)
 	}
-	second, err := p.take(t.Context(), 2)
+	second, err := p.acquire(t.Context(), 2)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := p.take(gone, 3); !operatorapi.IsRefused(err, operatorapi.Unavailable) {
+	if _, err := p.acquire(gone, 3); !operatorapi.IsRefused(err, operatorapi.Unavailable) {
 		t.Errorf("a third turn: %v", err)
 	}
 	waits := make(chan error)
 	go func() {
-		release, err := p.take(t.Context(), 1)
+		release, err := p.acquire(t.Context(), 1)
 		if err == nil {
 			release()
 		}

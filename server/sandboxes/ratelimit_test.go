@@ -12,8 +12,8 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// take takes requests of a limit.
-func (w *fixture) take(limit, wanted int, unused ...sandboxes.Grant) sandboxes.Grant {
+// grant takes requests of a limit.
+func (w *fixture) grant(limit, wanted int, unused ...sandboxes.Grant) sandboxes.Grant {
 	w.T.Helper()
 	var left sandboxes.Grant
 	if len(unused) > 0 {
@@ -42,7 +42,7 @@ func TestRequestsOfAMinute(t *testing.T) {
 		return reset <= (seconds+2)*time.Second && reset >= (seconds-2)*time.Second-time.Since(begun)
 	}
 	for i, c := range []struct{ wanted, granted, remaining int }{{1, 1, 9}, {4, 4, 5}, {6, 5, 0}, {1, 0, 0}} {
-		got := w.take(10, c.wanted)
+		got := w.grant(10, c.wanted)
 		if got.Requests != c.granted || got.Remaining != c.remaining {
 			t.Errorf(
 				"%d: of %d wanted, %d were granted and %d remain; want %d and %d",
@@ -59,21 +59,21 @@ func TestRequestsOfAMinute(t *testing.T) {
 		}
 	}
 	w.later(30)
-	if got := w.take(15, 5); got.Requests != 5 || !in(got.Reset, 30) {
+	if got := w.grant(15, 5); got.Requests != 5 || !in(got.Reset, 30) {
 		t.Errorf("half a minute later, of a limit that was raised by 5: %+v", got)
 	}
 	w.later(33) // the first 10 are gone, the other 5 are not
-	if got := w.take(10, 10); got.Requests != 5 || !in(got.Reset, 28) && !in(got.Reset, 30) {
+	if got := w.grant(10, 10); got.Requests != 5 || !in(got.Reset, 28) && !in(got.Reset, 30) {
 		t.Errorf("a minute later: %+v", got)
 	}
 	w.later(70)
-	if got := w.take(10, 10); got.Requests != 10 {
+	if got := w.grant(10, 10); got.Requests != 10 {
 		t.Errorf("after all have gone: %+v", got)
 	}
 	if rows := w.Count("select count(*) from rate_usage"); rows != 1 {
 		t.Errorf("%d seconds are kept", rows)
 	}
-	if got := w.take(3, 1); got.Requests != 0 || got.Remaining != 0 {
+	if got := w.grant(3, 1); got.Requests != 0 || got.Remaining != 0 {
 		t.Errorf("of a limit that was lowered: %+v", got)
 	}
 }
@@ -90,7 +90,7 @@ func TestNoMinuteHasMoreThanTheLimit(t *testing.T) {
 			age,
 		)
 		before := read[int64](w, "select floor(extract(epoch from clock_timestamp()))::bigint")
-		got := w.take(10, 10)
+		got := w.grant(10, 10)
 		if now := read[int64](w, "select floor(extract(epoch from clock_timestamp()))::bigint"); age == 61 && now != before {
 			continue
 		}
@@ -102,18 +102,18 @@ func TestNoMinuteHasMoreThanTheLimit(t *testing.T) {
 
 func TestUnusedRequestsGoBack(t *testing.T) {
 	w := newFixture(t)
-	first := w.take(10, 6)
+	first := w.grant(10, 6)
 	first.Requests = 4 // of which two were used
-	if got := w.take(10, 10, first); got.Requests != 8 || got.Remaining != 0 {
+	if got := w.grant(10, 10, first); got.Requests != 8 || got.Remaining != 0 {
 		t.Errorf("of 10, 2 were used and 4 given back: %+v", got)
 	}
-	if got := w.take(10, 1); got.Requests != 0 {
+	if got := w.grant(10, 1); got.Requests != 0 {
 		t.Errorf("more than the limit was granted: %+v", got)
 	}
 	w.later(70)
-	old := w.take(10, 3)
+	old := w.grant(10, 3)
 	w.later(70) // its second is not known any more
-	if got := w.take(10, 20, old); got.Requests != 10 {
+	if got := w.grant(10, 20, old); got.Requests != 10 {
 		t.Errorf("what is given back too late makes no more than the limit: %+v", got)
 	}
 	if n := w.Count("select count(*) from rate_usage where granted < 0"); n != 0 {

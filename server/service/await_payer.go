@@ -30,7 +30,7 @@ func (s *Service) AwaitPayer(ctx context.Context, sandbox *sandboxes.Sandbox, id
 func (s *Service) AwaitReply(
 	ctx context.Context, sandbox *sandboxes.Sandbox, id payments.ID, limit time.Duration,
 ) (reply *ledger.AttemptRecord, err error) {
-	release, mayWait := s.waiting.Take(sandbox.OrganizationID)
+	release, mayWait := s.waiting.Acquire(sandbox.OrganizationID)
 	defer release()
 	until := s.now().Add(limit)
 	replied := mayWait && s.poll(ctx, sandbox, limit, func(ctx context.Context) (bool, error) {

@@ -69,9 +69,9 @@ type Metrics interface {
 
 // Waiting bounds how many requests wait at a time.
 type Waiting interface {
-	// Take counts a request of an organization as waiting until release is called. It returns false if the limit is
+	// Acquire counts a request of an organization as waiting until release is called. It returns false if the limit is
 	// reached.
-	Take(organization string) (release func(), ok bool)
+	Acquire(organization string) (release func(), ok bool)
 	// Count returns how many requests of an organization wait.
 	Count(organization string) int
 }

@@ -54,9 +54,9 @@ func reached(open [levels]int, most int, level Level) (share int, refused bool) 
 	return 0, false
 }
 
-// Take counts a stream of an organization as open until the caller calls release. If a limit is reached, Take counts
+// Acquire counts a stream of an organization as open until the caller calls release. If a limit is reached, Acquire counts
 // nothing, and returns the limit and no release.
-func (s *Streams) Take(organization string, by Session) (release func(), refused *Limit) {
+func (s *Streams) Acquire(organization string, by Session) (release func(), refused *Limit) {
 	h := s.holders
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -172,7 +172,7 @@ func (st *Stream) Marked(ctx context.Context) error {
 // [postgres.ErrUnavailable] the caller may call Next again.
 func (st *Stream) Next(ctx context.Context, wake <-chan time.Time) ([]Entry, error) {
 	for {
-		entries, changed, err := st.take()
+		entries, changed, err := st.nextEntries()
 		if entries != nil || err != nil {
 			return entries, err
 		}
@@ -198,10 +198,10 @@ func (st *Stream) Next(ctx context.Context, wake <-chan time.Time) ([]Entry, err
 	}
 }
 
-// take returns the entries that the reader keeps after the stream's position. If it returns no entries and no error,
+// nextEntries returns the entries that the reader keeps after the stream's position. If it returns no entries and no error,
 // the reader closes the channel changed when it may have new entries. A nil channel means that the stream has to call
 // readAgain.
-func (st *Stream) take() (entries []Entry, changed <-chan struct{}, err error) {
+func (st *Stream) nextEntries() (entries []Entry, changed <-chan struct{}, err error) {
 	most := st.streams.most()
 	r := st.reader
 	r.mu.Lock()
@@ -216,7 +216,7 @@ func (st *Stream) take() (entries []Entry, changed <-chan struct{}, err error) {
 		return []Entry{st.streams.Ready(st.position)}, nil, nil
 	}
 	if r.recent.covers(st.position, st.seen) {
-		if entries = st.takeFrom(&r.recent, most); entries == nil {
+		if entries = st.readFrom(&r.recent, most); entries == nil {
 			changed = r.changed
 		}
 		return entries, changed, nil
@@ -226,15 +226,15 @@ func (st *Stream) take() (entries []Entry, changed <-chan struct{}, err error) {
 	}
 	for i := len(r.again) - 1; i >= 0 && entries == nil; i-- {
 		if r.again[i].covers(st.position, st.seen) {
-			entries = st.takeFrom(&r.again[i], most)
+			entries = st.readFrom(&r.again[i], most)
 		}
 	}
 	return entries, nil, nil
 }
 
-// takeFrom returns the entries of a page after the stream's position, nil if there are none, and moves the position. At
+// readFrom returns the entries of a page after the stream's position, nil if there are none, and moves the position. At
 // a stream's first call it puts the ready entry before them.
-func (st *Stream) takeFrom(p *page, most int) (entries []Entry) {
+func (st *Stream) readFrom(p *page, most int) (entries []Entry) {
 	from := st.position
 	found, next := p.after(from, most)
 	st.position = next
@@ -251,7 +251,7 @@ func (st *Stream) takeFrom(p *page, most int) (entries []Entry) {
 // readAgain reads the page after the stream's position from the database, since the reader no longer keeps it, unless
 // another stream has read it in the meantime.
 func (st *Stream) readAgain(ctx context.Context) ([]Entry, error) {
-	if entries, changed, err := st.take(); entries != nil || changed != nil || err != nil {
+	if entries, changed, err := st.nextEntries(); entries != nil || changed != nil || err != nil {
 		return entries, err
 	}
 	r := st.reader
@@ -268,7 +268,7 @@ func (st *Stream) readAgain(ctx context.Context) ([]Entry, error) {
 		r.again = append(r.again, p)
 		r.trim(share)
 	}
-	return st.takeFrom(&p, most), nil
+	return st.readFrom(&p, most), nil
 }
 
 // Position returns the position up to which all entries were taken. It returns false before the stream is ready.

@@ -343,22 +343,22 @@ func TestReaderWhoseDatabaseFails(t *testing.T) {
 func TestStreamsAreCounted(t *testing.T) {
 	t.Parallel()
 	all := open(&source{}, 0, 2, 3)
-	first, _ := all.Take("a", streams.Session{})
-	_, reached := all.Take("a", streams.Session{})
+	first, _ := all.Acquire("a", streams.Session{})
+	_, reached := all.Acquire("a", streams.Session{})
 	if reached != nil {
 		t.Fatalf("the second stream: %+v", reached)
 	}
-	if _, reached := all.Take("a", streams.Session{}); reached == nil || reached.Process || reached.Streams != 2 {
+	if _, reached := all.Acquire("a", streams.Session{}); reached == nil || reached.Process || reached.Streams != 2 {
 		t.Errorf("the third stream of a sandbox: %+v", reached)
 	}
-	if _, reached := all.Take("b", streams.Session{}); reached != nil {
+	if _, reached := all.Acquire("b", streams.Session{}); reached != nil {
 		t.Errorf("the third stream: %+v", reached)
 	}
-	if _, reached := all.Take("c", streams.Session{}); reached == nil || !reached.Process || reached.Streams != 3 {
+	if _, reached := all.Acquire("c", streams.Session{}); reached == nil || !reached.Process || reached.Streams != 3 {
 		t.Errorf("the fourth stream: %+v", reached)
 	}
 	first()
-	if _, reached := all.Take("a", streams.Session{}); reached != nil {
+	if _, reached := all.Acquire("a", streams.Session{}); reached != nil {
 		t.Errorf("a stream after another has ended: %+v", reached)
 	}
 }
@@ -370,7 +370,7 @@ func TestEachLevelKeepsStreams(t *testing.T) {
 	all := open(&source{}, 0, 20, 30)
 	taken := func(organization string, by streams.Session, tries int) (n int, last *streams.Limit) {
 		for range tries {
-			release, refused := all.Take(organization, by)
+			release, refused := all.Acquire(organization, by)
 			if last = refused; refused != nil {
 				continue
 			}

@@ -32,7 +32,7 @@ type expectationDatabase interface {
 func (w *Worker) judgeExpectations(ctx context.Context) {
 	w.takeTurns(ctx, turns{
 		name: "expectations", inUse: w.queues.expectations, every: expectationPoll, idle: listAtLeast,
-		atOnce: expectationsAtOnce, quick: true, listDue: w.sandboxesToEvaluate, take: w.judgeSandbox,
+		atOnce: expectationsAtOnce, quick: true, listDue: w.sandboxesToEvaluate, work: w.judgeSandbox,
 	})
 }
 

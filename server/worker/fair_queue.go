@@ -173,7 +173,7 @@ func (q *fairQueue) grantSlots() []queues.SlotGrant {
 	var order []*tenantQueue
 	for len(candidates) > 0 {
 		candidates = slices.DeleteFunc(candidates, func(t *tenantQueue) bool {
-			if t.running-t.recording >= q.limitOf(t) || t.running >= 2*q.perTenant || !free.take(t.currentSpeed()) {
+			if t.running-t.recording >= q.limitOf(t) || t.running >= 2*q.perTenant || !free.acquire(t.currentSpeed()) {
 				return true
 			}
 			t.running++
@@ -237,7 +237,7 @@ func (q *fairQueue) free() freeSlots {
 	return f
 }
 
-func (f *freeSlots) take(s speed) bool {
+func (f *freeSlots) acquire(s speed) bool {
 	if f.all <= 0 || f.of[s] <= 0 || s != quick && f.notQuick <= 0 {
 		return false
 	}

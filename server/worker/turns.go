@@ -20,8 +20,8 @@ type turns struct {
 	quick  bool            // whether a sandbox counts as quick at first: no turn takes long
 
 	listDue func(context.Context) ([]queues.DueTenant, error)
-	// take does a part of the work of a sandbox. It returns whether more is due there.
-	take func(context.Context, queues.DueTenant) (more bool, err error)
+	// work does a part of the work of a sandbox. It returns whether more is due there.
+	work func(context.Context, queues.DueTenant) (more bool, err error)
 }
 
 // takeTurns runs a sweep until ctx ends.
@@ -57,7 +57,7 @@ func (w *Worker) takeTurns(ctx context.Context, t turns) {
 func (w *Worker) takeTurn(ctx context.Context, t turns, queue *fairQueue, sandbox queues.DueTenant) attemptEnd {
 	began, more := w.now(), false
 	err := w.contained(ctx, func() (err error) {
-		more, err = t.take(ctx, sandbox)
+		more, err = t.work(ctx, sandbox)
 		return err
 	})
 	switch {

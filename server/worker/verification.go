@@ -31,7 +31,7 @@ type verificationDatabase interface {
 func (w *Worker) verify(ctx context.Context) {
 	w.takeTurns(ctx, turns{
 		name: "verification", inUse: w.queues.passes, every: verificationPoll, idle: verificationIdle,
-		atOnce: verificationsAtOnce, take: w.verifyOne,
+		atOnce: verificationsAtOnce, work: w.verifyOne,
 		listDue: func(ctx context.Context) ([]queues.DueTenant, error) {
 			return w.database.TenantsToVerify(ctx, verificationBatch)
 		},
