@@ -157,11 +157,11 @@ func (s *sandbox) OpenPIN(ctx context.Context, text []byte) ([]byte, error) {
 	return s.native.pins.open(ctx, s.who.Sandbox.Tenant, key, text)
 }
 
-// Text implements [operatorapi.Sandbox].
-func (s *sandbox) Text() (string, error) {
+// RandomHex implements [operatorapi.Sandbox].
+func (s *sandbox) RandomHex() (string, error) {
 	var b [16]byte
 	if _, err := io.ReadFull(s.native.random, b[:]); err != nil {
-		return "", fmt.Errorf("making a random text: %w", err)
+		return "", fmt.Errorf("making random digits: %w", err)
 	}
 	return fmt.Sprintf("%x", b), nil
 }

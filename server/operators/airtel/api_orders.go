@@ -79,7 +79,7 @@ func giveBack(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request
 	if err != nil {
 		return operatorapi.Answer{}, err
 	}
-	drawn, err := s.Text()
+	drawn, err := s.RandomHex()
 	if err != nil {
 		return operatorapi.Answer{}, err
 	}

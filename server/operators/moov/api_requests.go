@@ -37,7 +37,7 @@ func newOrder(
 		return nil, err
 	}
 	if reference == "" {
-		if reference, err = s.Text(); err != nil {
+		if reference, err = s.RandomHex(); err != nil {
 			return nil, err
 		}
 	}

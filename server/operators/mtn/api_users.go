@@ -52,7 +52,7 @@ func mayCall(u operatorapi.User, callback string) bool {
 }
 
 func newUserKey(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request) (operatorapi.Answer, error) {
-	key, err := s.Text()
+	key, err := s.RandomHex()
 	if err != nil {
 		return operatorapi.Answer{}, err
 	}
@@ -77,7 +77,7 @@ const tokenLifetime = time.Hour
 
 // issueToken answers with a new token. It ignores the body, because clients send JSON, a form, or none.
 func issueToken(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request) (operatorapi.Answer, error) {
-	session, err := s.Text()
+	session, err := s.RandomHex()
 	if err != nil {
 		return operatorapi.Answer{}, err
 	}

@@ -33,7 +33,7 @@ const lengthOfUser = 32
 // IssueToken issues a token to the user of a request. The token begins with the id of the user. [Derived] made the id
 // from the API key, so the token identifies the sandbox.
 func (r *Request) IssueToken(ctx context.Context, s Sandbox, lifetime time.Duration) (token string, err error) {
-	drawn, err := s.Text()
+	drawn, err := s.RandomHex()
 	if err != nil {
 		return "", err
 	}

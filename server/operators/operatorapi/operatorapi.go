@@ -316,8 +316,8 @@ type Sandbox interface {
 	AddUser(ctx context.Context, u User) error
 	SetPassword(ctx context.Context, id, password string) error
 	FindUser(ctx context.Context, id string) (User, error)
-	// Text returns 32 random hexadecimal digits.
-	Text() (string, error)
+	// RandomHex returns 32 random hexadecimal digits.
+	RandomHex() (string, error)
 	// Now returns the sandbox time.
 	Now(context.Context) (time.Time, error)
 }

@@ -158,7 +158,7 @@ func placeOrder(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Reque
 	}
 	var drawn [3]string
 	for i := range drawn {
-		if drawn[i], err = s.Text(); err != nil {
+		if drawn[i], err = s.RandomHex(); err != nil {
 			return operatorapi.Answer{}, err
 		}
 	}

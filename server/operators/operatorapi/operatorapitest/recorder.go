@@ -177,7 +177,7 @@ func (Recorder) Now(context.Context) (time.Time, error) {
 }
 
 // Text implements [operatorapi.Sandbox].
-func (Recorder) Text() (string, error) { return "0123456789abcdef0123456789abcdef", nil }
+func (Recorder) RandomHex() (string, error) { return "0123456789abcdef0123456789abcdef", nil }
 
 // CallAll sends a request to every call of an API. A call must answer as its description says, or refuse for a reason
 // that the description has. The text is the value of all parameters of paths.
