@@ -453,7 +453,7 @@ func TestStreamTellsThatSomethingChanged(t *testing.T) {
 	}
 	until("data: ready")
 	books := ledger.New(f.store.DB, f.store.Registry)
-	if _, err := books.Advance(t.Context(), f.of("checkout").Tenant, clocks.Target{By: new(time.Hour)}); err != nil {
+	if _, err := books.Advance(t.Context(), f.of("checkout").Tenant, clocks.AdvanceTarget{By: new(time.Hour)}); err != nil {
 		t.Fatal(err)
 	}
 	until("event: change")

@@ -417,7 +417,7 @@ const advanceWait = 3 * time.Second
 
 // advanceClock moves the sandbox's clock forward.
 func (c *Console) advanceClock(v *visit) (httpfront.Answer, error) {
-	var to clocks.Target
+	var to clocks.AdvanceTarget
 	switch by := v.form("by"); by {
 	case "nextDue":
 		due, err := time.Parse(time.RFC3339Nano, v.form("due"))

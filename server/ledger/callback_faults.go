@@ -44,7 +44,7 @@ func decideCallbackFaults(
 	}
 	decided := map[ledgerdb.Key]callbackFault{}
 	var undecided []*sqlc.LockDueCallbacksRow
-	var targets []faultcounts.Target
+	var matches []faultcounts.Match
 	for _, c := range callbacks {
 		t := &about[ledgerdb.KeyOf(c.Tenant, c.TransactionID.Bytes)].Transaction
 		of := declared[t.Tenant]
@@ -61,28 +61,28 @@ func decideCallbackFaults(
 		target := targetOfTransaction(t, c.Seed, of.now)
 		target.Kind = faults.AtCallback
 		if fits := set.Matching(target); len(fits) > 0 {
-			undecided, targets = append(undecided, c), append(targets, faultcounts.Target{Tenant: t.Tenant, Target: target, Fits: fits})
+			undecided, matches = append(undecided, c), append(matches, faultcounts.Match{Tenant: t.Tenant, Target: target, Fits: fits})
 		}
 	}
-	if len(targets) == 0 {
+	if len(matches) == 0 {
 		return decided, nil
 	}
-	return decided, decideCallbacks(ctx, q, undecided, targets, decided)
+	return decided, decideCallbacks(ctx, q, undecided, matches, decided)
 }
 
 // decideCallbacks decides which faults apply to callbacks without a recorded decision.
 func decideCallbacks(
-	ctx context.Context, q *sqlc.Queries, due []*sqlc.LockDueCallbacksRow, targets []faultcounts.Target,
+	ctx context.Context, q *sqlc.Queries, due []*sqlc.LockDueCallbacksRow, matches []faultcounts.Match,
 	decided map[ledgerdb.Key]callbackFault,
 ) error {
-	counts, err := faultcounts.Hold(ctx, q, targets)
+	counts, err := faultcounts.Hold(ctx, q, matches)
 	if err != nil {
 		return err
 	}
 	var withFault, postponed ledgerdb.Keys
 	var names []string
 	var dueAt []time.Time
-	for i, p := range targets {
+	for i, p := range matches {
 		acts := slices.IndexFunc(p.Fits, func(f *faults.Fault) bool { return counts.Act(p.Tenant, p.Target, f) })
 		if acts < 0 {
 			continue

@@ -230,7 +230,7 @@ func TestWhatIsToldOfAPayment(t *testing.T) {
 		t.Fatal(err)
 	}
 	expect("a delivery, and that it is to be sent again", "attempt 2 of queued", "event queued")
-	if _, err := w.Advance(t.Context(), w.Sandbox.Tenant, clocks.Target{By: new(time.Hour)}); err != nil {
+	if _, err := w.Advance(t.Context(), w.Sandbox.Tenant, clocks.AdvanceTarget{By: new(time.Hour)}); err != nil {
 		t.Fatal(err)
 	}
 	expect("an advance", "clock")

@@ -151,29 +151,29 @@ func (d *eventFaults) useDecided(ctx context.Context, events []*sqlc.LockDueEven
 // decideFaults decides which faults apply to the next attempt of events, and records the decisions.
 func (d *eventFaults) decideFaults(ctx context.Context, events []*sqlc.LockDueEventsRow) error {
 	var fitting []*sqlc.LockDueEventsRow
-	var targets []faultcounts.Target
+	var matches []faultcounts.Match
 	for _, e := range events {
 		declared := d.declared[e.Tenant]
 		target := targetOf(e, declared.now)
 		if fits := declared.faultsOf(&e.Transaction).Matching(target); len(fits) > 0 {
-			fitting, targets = append(fitting, e), append(targets, faultcounts.Target{Tenant: e.Tenant, Target: target, Fits: fits})
+			fitting, matches = append(fitting, e), append(matches, faultcounts.Match{Tenant: e.Tenant, Target: target, Fits: fits})
 		}
 	}
-	if len(targets) == 0 {
+	if len(matches) == 0 {
 		return nil
 	}
-	counts, err := faultcounts.Hold(ctx, d.q, targets)
+	counts, err := faultcounts.Hold(ctx, d.q, matches)
 	if err != nil {
 		return err
 	}
-	awaiting, err := d.awaiting(ctx, targets)
+	awaiting, err := d.awaiting(ctx, matches)
 	if err != nil {
 		return err
 	}
 	var decided sqlc.DecideEventFaultsParams
 	var postponed ledgerdb.Keys
 	var dueAt []time.Time
-	for i, p := range targets {
+	for i, p := range matches {
 		f := chooseFault(counts, p, awaiting)
 		if f == nil {
 			continue
@@ -212,7 +212,7 @@ func (d *eventFaults) decideFaults(ctx context.Context, events []*sqlc.LockDueEv
 
 // chooseFault returns the first fault that applies, and counts it; nil for none. While an event of a sandbox waits for
 // the next one, no fault sends another event of the sandbox out of order.
-func chooseFault(counts *faultcounts.Counts, p faultcounts.Target, awaiting map[int64]bool) *faults.Fault {
+func chooseFault(counts *faultcounts.Counts, p faultcounts.Match, awaiting map[int64]bool) *faults.Fault {
 	for _, f := range p.Fits {
 		if f.Webhook.OutOfOrder && awaiting[p.Tenant] {
 			continue
@@ -226,9 +226,9 @@ func chooseFault(counts *faultcounts.Counts, p faultcounts.Target, awaiting map[
 
 // awaiting returns the sandboxes in which an event waits for the next one. It must run after faultcounts.Hold: without
 // these locks, two workers could make two events wait for each other.
-func (d *eventFaults) awaiting(ctx context.Context, targets []faultcounts.Target) (map[int64]bool, error) {
+func (d *eventFaults) awaiting(ctx context.Context, matches []faultcounts.Match) (map[int64]bool, error) {
 	var tenants []int64
-	for _, p := range targets {
+	for _, p := range matches {
 		if d.declared[p.Tenant].outOfOrder {
 			tenants = append(tenants, p.Tenant)
 		}

@@ -36,7 +36,7 @@ type AwaitAdvance func(ctx context.Context, wait time.Duration) (Advance, error)
 
 // AdvanceClock records a target for the sandbox's clock, and a worker advances the clock to it. AdvanceClock does not
 // wait for the advance. It returns the errors of [ledger.Ledger.Advance].
-func (s *Service) AdvanceClock(ctx context.Context, who *Caller, to clocks.Target) (AwaitAdvance, error) {
+func (s *Service) AdvanceClock(ctx context.Context, who *Caller, to clocks.AdvanceTarget) (AwaitAdvance, error) {
 	begun, err := s.beginAdvance(ctx, who, to)
 	if err != nil {
 		return nil, err
@@ -55,7 +55,7 @@ func (s *Service) AdvanceClock(ctx context.Context, who *Caller, to clocks.Targe
 
 // beginAdvance records the target of the clock in the database, where the workers find it.
 func (s *Service) beginAdvance(
-	ctx context.Context, who *Caller, to clocks.Target,
+	ctx context.Context, who *Caller, to clocks.AdvanceTarget,
 ) (begun clocks.Advance, err error) {
 	ctx, cancel := untilRecorded(ctx)
 	defer cancel()

@@ -23,7 +23,7 @@ import (
 // advance has the clock advanced.
 func (w *fixture) advance(by time.Duration) clocks.Advance {
 	w.t.Helper()
-	a, err := w.Advance(w.t.Context(), w.sandbox.Tenant, clocks.Target{By: &by})
+	a, err := w.Advance(w.t.Context(), w.sandbox.Tenant, clocks.AdvanceTarget{By: &by})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -319,7 +319,7 @@ func TestManualClockStands(t *testing.T) {
 	if got := w.now(); !got.Equal(start.Add(59 * time.Minute)) {
 		t.Errorf("the clock is at %s", got)
 	}
-	next, err := w.Advance(t.Context(), w.sandbox.Tenant, clocks.Target{NextDue: true})
+	next, err := w.Advance(t.Context(), w.sandbox.Tenant, clocks.AdvanceTarget{NextDue: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -351,7 +351,7 @@ func TestClocksMakeRoom(t *testing.T) {
 	tenant := w.beside("slow", slow.URL)
 	w.queue(like, 5, tenant)
 	day := 24 * time.Hour
-	a, err := w.Advance(t.Context(), tenant, clocks.Target{By: &day})
+	a, err := w.Advance(t.Context(), tenant, clocks.AdvanceTarget{By: &day})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -396,7 +396,7 @@ func TestNoClockDelaysAnother(t *testing.T) {
 	w.queue(like, 5, slow...)
 	day, hour := 24*time.Hour, time.Hour
 	for _, tenant := range slow {
-		if _, err := w.Advance(t.Context(), tenant, clocks.Target{By: &day}); err != nil {
+		if _, err := w.Advance(t.Context(), tenant, clocks.AdvanceTarget{By: &day}); err != nil {
 			t.Fatal(err)
 		}
 	}

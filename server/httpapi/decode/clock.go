@@ -17,7 +17,7 @@ const (
 var AdvanceClock = newDecoder[wire.AdvanceRequest]()
 
 // AdvanceTarget returns the target of an advance, and the time for which the request waits. Its error has the type [*wire.Error].
-func AdvanceTarget(a *wire.AdvanceRequest) (to clocks.Target, wait time.Duration, err error) {
+func AdvanceTarget(a *wire.AdvanceRequest) (to clocks.AdvanceTarget, wait time.Duration, err error) {
 	wrong := wire.FieldErrors{}
 	switch {
 	case a.By != "" && a.To != "":

@@ -79,8 +79,8 @@ func earliest(times ...*time.Time) *time.Time {
 	return first
 }
 
-// Target is the target of an advance: exactly one of By, To and NextDue is set.
-type Target struct {
+// AdvanceTarget is the target of an advance: exactly one of By, To and NextDue is set.
+type AdvanceTarget struct {
 	By      *time.Duration
 	To      *time.Time
 	NextDue bool // whether the target is the time at which the next row is due; the present time if no row is due later
@@ -90,7 +90,7 @@ type Target struct {
 }
 
 // from returns the target as a time, or an error if the clock cannot be set to it.
-func (t Target) from(c Clock) (time.Time, error) {
+func (t AdvanceTarget) from(c Clock) (time.Time, error) {
 	target := c.Now
 	switch {
 	case t.Shown != nil && (c.NextDueAt == nil || !c.NextDueAt.Equal(*t.Shown)):
@@ -128,7 +128,7 @@ func (e ErrClockBackwards) Error() string { return "the clock is at " + e.Now.St
 // ErrAdvanceTooFar is returned for a target that is more than [MaxAdvance] ahead.
 type ErrAdvanceTooFar struct {
 	Now time.Time
-	By  bool // whether the target was [Target.By]
+	By  bool // whether the target was [AdvanceTarget.By]
 }
 
 func (e ErrAdvanceTooFar) Error() string {
@@ -137,7 +137,7 @@ func (e ErrAdvanceTooFar) Error() string {
 
 // ErrClockEnd is returned for a target that is not before [End].
 type ErrClockEnd struct {
-	By bool // whether the target was [Target.By]
+	By bool // whether the target was [AdvanceTarget.By]
 }
 
 func (ErrClockEnd) Error() string { return "clocks end with the year 2200" }
@@ -147,7 +147,7 @@ type ErrClockBusy struct{ Target time.Time }
 
 func (e ErrClockBusy) Error() string { return "the clock is being advanced to " + e.Target.String() }
 
-// ErrNotNextDue is returned if the next row is not due at [Target.Shown] any more.
+// ErrNotNextDue is returned if the next row is not due at [AdvanceTarget.Shown] any more.
 var ErrNotNextDue = errors.New("something else is due next")
 
 // ErrClockReset is returned when the sandbox was reset while its clock was being advanced.
@@ -156,7 +156,7 @@ var ErrClockReset = errors.New("the sandbox was reset while its clock was being 
 // Advance starts an advance of a sandbox's clock. A worker carries it out. A sandbox without a clock gets one. If an
 // advance to the same target is under way or has just ended, Advance returns that one, so that a caller who repeats the
 // call can wait for it. If an advance to another target is under way, it returns [ErrClockBusy].
-func (c *Control) Advance(ctx context.Context, tenant int64, to Target) (Advance, error) {
+func (c *Control) Advance(ctx context.Context, tenant int64, to AdvanceTarget) (Advance, error) {
 	advance, err := c.setClockTarget(ctx, tenant, to)
 	if errors.Is(err, pgx.ErrNoRows) {
 		if err = c.startClock(ctx, tenant, to); err == nil {
@@ -168,7 +168,7 @@ func (c *Control) Advance(ctx context.Context, tenant int64, to Target) (Advance
 
 // startClock gives a sandbox a clock, if the clock can go to the target. It commits the clock before the target is set,
 // so that every later record takes its stamp from the clock.
-func (c *Control) startClock(ctx context.Context, tenant int64, to Target) error {
+func (c *Control) startClock(ctx context.Context, tenant int64, to AdvanceTarget) error {
 	clock, err := ReadClock(ctx, c.core.Tenant(tenant), tenant)
 	if err == nil {
 		_, err = to.from(clock)
@@ -180,7 +180,7 @@ func (c *Control) startClock(ctx context.Context, tenant int64, to Target) error
 }
 
 // setClockTarget returns [pgx.ErrNoRows] for a sandbox without a clock.
-func (c *Control) setClockTarget(ctx context.Context, tenant int64, to Target) (a Advance, err error) {
+func (c *Control) setClockTarget(ctx context.Context, tenant int64, to AdvanceTarget) (a Advance, err error) {
 	err = c.core.InTenantTx(ctx, tenant, func(q *sqlc.Queries) error {
 		locked, err := q.LockClock(ctx, tenant)
 		if err != nil {

@@ -29,7 +29,7 @@ func (s *Faults) ActFault(ctx context.Context, tenant int64, p *faults.Target, f
 	}
 	err = s.core.InTenantTx(ctx, tenant, func(q *sqlc.Queries) error {
 		acts = nil
-		counts, err := Hold(ctx, q, []Target{{tenant, p, fits}})
+		counts, err := Hold(ctx, q, []Match{{tenant, p, fits}})
 		if err != nil {
 			return err
 		}
@@ -54,8 +54,8 @@ func (s *Faults) CountFaultRequest(ctx context.Context, tenant int64, reference 
 	return int(requests), postgres.ClassifyWrite(err, "counting the requests with a reference")
 }
 
-// Target is a target in a sandbox, with the faults that match it.
-type Target struct {
+// Match is a target in a sandbox, with the faults that match it.
+type Match struct {
 	Tenant int64
 	Target *faults.Target
 	Fits   []*faults.Fault
@@ -85,10 +85,10 @@ type Counts struct {
 }
 
 // Hold locks the counts of the faults that may apply to some targets, until the database transaction ends.
-func Hold(ctx context.Context, q *sqlc.Queries, targets []Target) (*Counts, error) {
+func Hold(ctx context.Context, q *sqlc.Queries, matches []Match) (*Counts, error) {
 	held := map[faultKey]*faults.Fault{}
 	once := map[faultActKey]bool{}
-	for _, p := range targets {
+	for _, p := range matches {
 		for _, f := range p.Fits {
 			key := faultKey{p.Tenant, f.Name}
 			held[key] = f
