@@ -258,9 +258,9 @@ func (e *eventPage) lead(v *visit) string {
 	return text
 }
 
-// order returns the order reference of the payment. For a callback without a payment, it returns the kind of the
+// subject returns the order reference of the payment. For a callback without a payment, it returns the kind of the
 // callback.
-func (e *eventPage) order() string {
+func (e *eventPage) subject() string {
 	if e.payment == nil {
 		return e.Kind
 	}

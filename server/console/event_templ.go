@@ -124,7 +124,7 @@ func eventShown(v *visit, e *eventPage) templ.Component {
 		}
 		ctx = templ.InitializeContext(ctx)
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = crumb(v, "/webhooks", v.Text("Webhooks"), e.order()).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = crumb(v, "/webhooks", v.Text("Webhooks"), e.subject()).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -1211,9 +1211,9 @@ func eventFacts(v *visit, e *eventPage) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var59 string
-		templ_7745c5c3_Var59, templ_7745c5c3_Err = templ.JoinStringErrs(isolateBidi(e.order()))
+		templ_7745c5c3_Var59, templ_7745c5c3_Err = templ.JoinStringErrs(isolateBidi(e.subject()))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `event.templ`, Line: 221, Col: 36}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `event.templ`, Line: 221, Col: 38}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var59))
 		if templ_7745c5c3_Err != nil {
