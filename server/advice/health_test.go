@@ -37,7 +37,7 @@ func TestCauseThatIsOver(t *testing.T) {
 		},
 		"it refuses one of ten": {
 			webhooks.EndpointHealth{Unacknowledged: 1, Acknowledged: true, LastFailure: refused, Newest: event(refused, true, false)},
-			advice.Fails, "Your receiver answers 500",
+			advice.Fails, "Your receiver answers 500. It has acknowledged other events since",
 		},
 		"it refused one, without retries left": {
 			webhooks.EndpointHealth{Unacknowledged: 1, Acknowledged: true, LastFailure: refused, Newest: event(refused, false, false)},

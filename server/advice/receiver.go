@@ -73,6 +73,9 @@ func OfAttempt(attempt Attempt) Advice {
 	} else {
 		a = unanswered(kind, attempt)
 	}
+	if attempt.Acknowledged {
+		a.What = english.Say("%s. It has acknowledged other events since", a.What)
+	}
 	if attempt.Event != "" && a.Code != Gone {
 		a.Steps = append(slices.Clip(a.Steps), Step{Purpose: "When it is repaired, send the event again:", Command: "resend", Rest: attempt.Event})
 	}

@@ -141,10 +141,10 @@ func (c *Console) readFeed(v *visit) ([]feedRow, error) {
 	return rows[:min(len(rows), overviewFeed)], nil
 }
 
-// late is how long something may be due, in sandbox time, before [overview.stands] reports that no worker runs.
+// late is how long something may be due, in sandbox time, before [overview.stands] reports it.
 const late = time.Minute
 
-// stands reports whether something has been due for so long that no worker can be running.
+// stands reports whether something has been due for so long that no worker runs, or that the workers are far behind.
 func (o *overview) stands(v *visit) bool {
 	return slices.ContainsFunc([]*time.Time{o.health.FirstDueAt, o.eventDueAt()}, func(at *time.Time) bool {
 		return at != nil && v.clock.Now.Sub(*at) > late
@@ -172,7 +172,7 @@ func (o *overview) lead(v *visit) string {
 	case v.who.Sandbox.Suspended:
 		return v.Text("This sandbox is suspended: its API answers 503, and nothing happens until it goes on.")
 	case o.stands(v):
-		return v.Text("What is due does not happen: no worker of Cauri is at work here. This is not a fault of your code.")
+		return v.Text("What is due is late: no worker of Cauri is at work here, or the workers are behind. This is not a fault of your code.")
 	case refused != "":
 		return strings.Join(append([]string{refused}, needs...), " ")
 	case len(needs) > 0:

@@ -91,7 +91,7 @@ func TestSlowReceiverIsNotTakenForAMissingWorker(t *testing.T) {
 			}
 			missing("at first", false, "Payments work.")
 			f.exec("update events set due_at = due_at - interval '2 minutes' where tenant = $1", tenant)
-			missing("nobody sends", true, "What is due does not happen")
+			missing("nobody sends", true, "What is due is late")
 			first := lease()
 			missing("the first attempt hangs", false, "Payments work.")
 			finish(first, ledger.AttemptResult{State: ledger.EventQueued, RetryAfter: time.Hour, Error: "no answer within 10s"})
@@ -100,12 +100,12 @@ func TestSlowReceiverIsNotTakenForAMissingWorker(t *testing.T) {
 			f.exec("delete from unacknowledged_events")
 			missing("the next one was acknowledged late", false, "Payments work")
 			f.exec("update endpoint_health set changed_at = now() - interval '61 seconds'")
-			missing("the worker is gone", true, "What is due does not happen")
+			missing("the worker is gone", true, "What is due is late")
 			lease()
 			missing("it is back", false, "Payments work")
 			f.exec("update events set leased_until = leased_until - interval '2 hours', due_at = due_at - case when leased_until is null " +
 				"then interval '2 hours' else '0' end where leased")
-			missing("it died with the lease", true, "What is due does not happen")
+			missing("it died with the lease", true, "What is due is late")
 		})
 	}
 }

@@ -21,6 +21,8 @@ type Observation struct {
 	Example *payments.ID `json:"example,omitempty"`
 	// Ended reports whether the transaction of Example has ended, so that no line will ever count it.
 	Ended bool `json:"ended,omitempty"`
+	// NoStore reports that the sandbox never had the store that the line names.
+	NoStore bool `json:"noStore,omitempty"`
 	// Late reports that the observation is of a later time than the one that was asked for, and that it may have been
 	// another one then.
 	Late bool `json:"late,omitempty"`
@@ -58,6 +60,9 @@ func Check(l *Line, o *Observation) Result {
 	default:
 		r.Met, r.Never = o.Count == 0, o.Ended
 	}
+	if o.NoStore { // a misspelled name would count nothing, as it may be expected
+		r.Met = false
+	}
 	if o.Late {
 		r.Met, r.Never, r.Late = false, false, true
 	}
@@ -72,6 +77,10 @@ func Observed(l *Line, o *Observation) english.Phrase {
 		return english.Say("%s, seen too late", Observed(l, &later))
 	}
 	switch {
+	case o.NoStore && l.Transactions != nil:
+		return english.Say("the sandbox has no application %s", l.Transactions.Where.Application)
+	case o.NoStore:
+		return english.Say("the sandbox has no application %s", l.Events.Where.Application)
 	case l.Transactions != nil:
 		seen := counted(o.Count, "0 transactions", "1 transaction", "%d transactions", "more than %d transactions")
 		return withLength(seen, o.Count, l.Transactions.Where.MSISDN)

@@ -13,6 +13,7 @@ func TestCheck(t *testing.T) {
 	type observation = expectations.Observation
 	const paid = `{"transactions":{"where":{"status":"SUCCESS"},"count":1}}`
 	const pending = `{"transactions":{"where":{"status":"PENDING"},"count":0}}`
+	const ofStore = `{"transactions":{"where":{"application":"shpo"},"count":0}}`
 	const some = `{"transactions":{"count":">=2"}}`
 	const delivered = `{"events":{"state":"delivered","count":1,"maxAttempts":2}}`
 	const sent = `{"events":{"count":"<=1"}}`
@@ -32,6 +33,8 @@ func TestCheck(t *testing.T) {
 		{paid, observation{Count: 2}, false, true, "2 transactions"},
 		{paid, observation{Count: 10_000}, false, true, "more than 9999 transactions"},
 		{pending, observation{Count: 1}, false, false, "1 transaction"},
+		{ofStore, observation{}, true, false, "0 transactions"},
+		{ofStore, observation{NoStore: true}, false, false, "the sandbox has no application shpo"},
 		{some, observation{Count: 1}, false, false, "1 transaction"},
 		{some, observation{Count: 10_000}, true, false, "more than 9999 transactions"},
 		{delivered, observation{Count: 1, MostAttempts: 2}, true, false, "1 event, at most 2 attempts each"},

@@ -76,6 +76,9 @@ func TestObserve(t *testing.T) {
 		{"events":{"where":{"reference":"r3"},"state":"delivered","count":0,"maxAttempts":0}},
 		{"events":{"where":{"event":"payment.refunded"},"count":0}},
 		{"events":{"where":{"event":"operator.callback"},"count":0}},
+		{"transactions":{"where":{"application":"shop"},"count":0}},
+		{"transactions":{"where":{"application":"shpo"},"count":0}},
+		{"events":{"where":{"application":"shpo"},"count":0}},
 		{"refunds":{"of":"r1","total":0}},
 		{"refunds":{"of":"r2","total":0}},
 		{"testClient":{"msisdn":"+250788000002","balance":0}},
@@ -83,6 +86,7 @@ func TestObserve(t *testing.T) {
 	if diff := cmp.Diff([]string{
 		"5 transactions", "2 transactions", "1 transaction", "0 transactions", "2 transactions", "5 transactions", "0 transactions", "0 transactions",
 		"4 events", "1 event, at most 1 attempt each", "0 events, at most 1 attempt each", "1 event", "0 events",
+		"5 transactions", "the sandbox has no application shpo", "the sandbox has no application shpo",
 		"3", "0", "the sandbox has no test client with this number", "0",
 	}, w.observed(nil, lines)); diff != "" {
 		t.Error(diff)

@@ -97,7 +97,7 @@ func observeLines(
 	var line int
 	var o expectations.Observation
 	var example *[16]byte
-	_, err = pgx.ForEachRow(rows, []any{&line, &o.Count, &o.MostAttempts, &o.Amount, &example, &o.Ended, &o.Late, &seen.At}, func() error {
+	_, err = pgx.ForEachRow(rows, []any{&line, &o.Count, &o.MostAttempts, &o.Amount, &example, &o.Ended, &o.Late, &o.NoStore, &seen.At}, func() error {
 		if line == len(lines) {
 			seen.Newest = (*payments.ID)(example)
 			return nil
@@ -124,12 +124,12 @@ func Statement(tenant int64, lines []expectations.Line, since *payments.ID, then
 }
 
 // observedColumns are the columns of a part, as SQL; empty: the part has no such column.
-type observedColumns struct{ count, attempts, amount, example, ended, late string }
+type observedColumns struct{ count, attempts, amount, example, ended, late, noStore string }
 
 func observation(line int, c observedColumns, from string) string {
-	return fmt.Sprintf("select %d as line, (%s)::integer, (%s)::integer, (%s)::bigint, (%s)::uuid, (%s)::boolean, (%s)::boolean, now()%s", line,
+	return fmt.Sprintf("select %d as line, (%s)::integer, (%s)::integer, (%s)::bigint, (%s)::uuid, (%s)::boolean, (%s)::boolean, (%s)::boolean, now()%s", line,
 		cmp.Or(c.count, "0"), cmp.Or(c.attempts, "0"), cmp.Or(c.amount, "null"), cmp.Or(c.example, "null"), cmp.Or(c.ended, "false"),
-		cmp.Or(c.late, "false"), from)
+		cmp.Or(c.late, "false"), cmp.Or(c.noStore, "false"), from)
 }
 
 // maxObserved is the maximum number of rows that the part of a line counts.
@@ -147,7 +147,7 @@ func (c *observing) observed(i int, l *expectations.Line, lines []expectations.L
 	switch {
 	case l.Transactions != nil:
 		selected, late := c.selected(&l.Transactions.Where, false)
-		return observation(i, observedColumns{count: "count(*)", late: late}, fmt.Sprintf(" from (%s limit %d) t", selected, maxObserved))
+		return observation(i, observedColumns{count: "count(*)", late: late, noStore: c.noStore(&l.Transactions.Where)}, fmt.Sprintf(" from (%s limit %d) t", selected, maxObserved))
 	case l.Events != nil:
 		return c.observedEvents(i, l.Events)
 	case l.Float != nil:
@@ -206,7 +206,9 @@ func (c *observing) observedEvents(i int, e *expectations.Events) string {
 			also += fmt.Sprintf(" or e.attempts > %d", *e.MaxAttempts)
 		}
 	}
-	return observation(i, observedColumns{count: "count(*) filter (where e.counted)", attempts: "coalesce(max(e.attempts), 0)"}, fmt.Sprintf(
+	return observation(i, observedColumns{
+		count: "count(*) filter (where e.counted)", attempts: "coalesce(max(e.attempts), 0)", noStore: c.noStore(&where),
+	}, fmt.Sprintf(
 		" from (select %s as counted, e.attempts from (%s) t cross join lateral (%s) e%s limit %d) e", counted, selected, from, also, maxObserved,
 	))
 }
@@ -240,6 +242,15 @@ func (c *observing) selected(w *expectations.Where, ended bool) (query, late str
 		unnest($%d::text[]::transaction_type[]) k (type), unnest($%d::text[]) o (operator), unnest($%d::text[]) c (country), lateral (
 			select %s from listed_transactions t where %s order by id desc limit %d) found`,
 		n+1, n+2, n+3, n+4, columns, strings.Join(c.Where, " and "), maxObserved), late
+}
+
+// noStore returns the column that tells whether the sandbox never had the store of a condition; "" without a store.
+func (c *observing) noStore(w *expectations.Where) string {
+	if w.Application == "" {
+		return ""
+	}
+	c.Args = append(c.Args, w.Application)
+	return fmt.Sprintf("not exists (select from stores where tenant = $1 and slug = $%d)", len(c.Args))
 }
 
 // after adds a condition that excludes the transactions up to the parameter since of the statement.

@@ -1590,6 +1590,7 @@ grant select,
 grant select (balance, blocked, country, currency, movements, msisdn, number_key, operator, sim_id),
     update (balance, changed_at, movements)
   on sims_by_number to cauri_tenant;
+grant select (slug, tenant) on stores to cauri_tenant;
 grant select,
     insert (absorption_pct, amount, commission, completed_at, country, created_at, currency, description,
     due_at, env_id, expires_at, float_currency, forward_failures, forward_fence, id, is_url_protected,
@@ -1730,7 +1731,7 @@ grant select (tenant, sim_id, msisdn, operator, country, currency, blocked, beha
     changed_at, manual_until),
   update (balance, changed_at, movements), delete
   on sims to cauri_worker;
-grant select (tenant), delete on stores to cauri_worker;
+grant select (slug, tenant), delete on stores to cauri_worker;
 grant select (error, failures, retry_at, sweep, tenant),
     insert (error, retry_at, sweep, tenant),
     update (error, failures, retry_at),
