@@ -55,10 +55,35 @@ func TestInstallationsHaveAlertsOfTheirOwn(t *testing.T) {
 		works := []string{
 			`cauri_resources{kind="SandboxEnvironment",ready="True",reason="Ready",` + labels("controller") + `} 1x120`,
 			`cauri_worker_queue_oldest_due_seconds{queue="events",` + labels("worker") + `} 900x120`,
+			`cauri_api_config_age_seconds{` + labels("api") + `} 1x120`,
 		}
-		for name, want := range map[string]bool{"CauriControllerAbsent": !c.own, "CauriWorkersAbsent": !c.own, "CauriEventsWait": c.own} {
+		for name, want := range map[string]bool{
+			"CauriAPIAbsent": !c.own, "CauriControllerAbsent": !c.own, "CauriWorkersAbsent": !c.own, "CauriEventsWait": c.own,
+		} {
 			if got := fires(t, all[name], works...); got != want {
 				t.Errorf("an installation %s: %s fires: %v, want %v", where, name, got, want)
+			}
+		}
+	}
+}
+
+// TestAlertsOfARun is for test/faults, which measures two installations, each in a namespace of its name, and writes a file with their
+// series.
+func TestAlertsOfARun(t *testing.T) {
+	file := os.Getenv("CAURI_ALERT_SERIES")
+	if file == "" {
+		t.Skip("test/faults runs it")
+	}
+	content, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	series := strings.Split(strings.TrimSpace(string(content)), "\n")
+	for namespace := range strings.SplitSeq(os.Getenv("CAURI_ALERT_NAMESPACES"), ",") {
+		for name, r := range rendered(t) {
+			r.Expr = strings.ReplaceAll(r.Expr, `namespace="cauri-system"`, `namespace="`+namespace+`"`)
+			if fires(t, r, series...) {
+				t.Log("fires: " + namespace + " " + name)
 			}
 		}
 	}
