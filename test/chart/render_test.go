@@ -87,25 +87,35 @@ func parse(t *testing.T, text string) []*unstructured.Unstructured {
 // scenarios are the files in testdata/values and the chart's own values-ci.yaml, by their names.
 func scenarios(t *testing.T) map[string]string {
 	t.Helper()
-	files, err := filepath.Glob("testdata/values/*.yaml")
+	all := valuesIn(t, "testdata/values/*.yaml")
+	all["values-ci"] = "--values=" + chart + "/values-ci.yaml"
+	return all
+}
+
+// valuesIn are the files of a pattern, by their names.
+func valuesIn(t *testing.T, pattern string) map[string]string {
+	t.Helper()
+	files, err := filepath.Glob(pattern)
 	if err != nil || len(files) == 0 {
-		t.Fatal("there are no values to render: ", err)
+		t.Fatalf("there are no values %s: %v", pattern, err)
 	}
 	all := map[string]string{}
-	for _, file := range append(files, chart+"/values-ci.yaml") {
+	for _, file := range files {
 		all[strings.TrimSuffix(filepath.Base(file), ".yaml")] = "--values=" + file
 	}
 	return all
 }
 
-// everywhere runs a check on what each of the scenarios renders.
+// everywhere runs a check on what each of the scenarios, and each of examples/values, renders.
 func everywhere(t *testing.T, check func(t *testing.T, all []*unstructured.Unstructured)) {
 	t.Helper()
-	for name, values := range scenarios(t) {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			check(t, objects(t, values))
-		})
+	for _, files := range []map[string]string{scenarios(t), valuesIn(t, root+"/examples/values/*.yaml")} {
+		for name, values := range files {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				check(t, objects(t, values))
+			})
+		}
 	}
 }
 

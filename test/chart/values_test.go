@@ -113,8 +113,14 @@ func TestWrongValuesAreRefused(t *testing.T) {
 		"webhooks.deny={example.com}":                    "/webhooks/deny/0",
 		"httpRoute.timeouts.request=75":                  "/httpRoute/timeouts/request",
 		"ingress.hosts={https://pay.example.com}":        "/ingress/hosts/0",
+		"ingress.paths={sandboxes/team-a}":               "/ingress/paths/0",
 		"ingress.enabled=true,ingress.hosts={pay.example.com},console.host=console.example.com,ingress.tls[0].hosts={pay.example.com}": "no certificate for the host console.example.com",
 		"api.autoscaling.enabled=true,api.autoscaling.minReplicas=9":                                                                   "api.autoscaling.minReplicas is larger",
+		"database.existingSecret.name=db": "database.mode is embedded",
+		"database.mode=cloudnativepg,database.cloudnativepg.instances=1,database.cloudnativepg.readFromReplicas=true":                   "readFromReplicas needs a replica",
+		"console.enabled=false,console.host=console.example.com":                                                                        "console.enabled is false",
+		"ingress.enabled=true,ingress.hosts={pay.example.com},console.host=pay.example.com":                                             "console.host serves the consoles alone",
+		"httpRoute.enabled=true,httpRoute.parentRefs[0].name=public,api.baseURL=https://a.b,httpRoute.hostnames={a.b},console.host=a.b": "console.host serves the consoles alone",
 		"httpRoute.enabled=true": "set httpRoute.parentRefs",
 		"httpRoute.enabled=true,httpRoute.parentRefs[0].name=public,httpRoute.hostnames={pay.example.com}": "set api.baseURL",
 	} {
@@ -159,6 +165,15 @@ func TestHostsWithACertificate(t *testing.T) {
 	} {
 		objects(t, "--set=ingress.enabled=true,ingress.hosts={pay.example.com},console.host=console.example.com,"+tls)
 	}
+}
+
+// Several installations share a host by the paths of their namespaces.
+func TestPathsOfTheIngress(t *testing.T) {
+	t.Parallel()
+	ingress := theOnly(t, objects(t, "--set=ingress.enabled=true,ingress.hosts={pay.example.com},ingress.paths={/sandboxes/a,/sandboxes/b}"), "Ingress")
+	has(t, ingress, "spec.rules.0.http.paths.0.path", "/sandboxes/a")
+	has(t, ingress, "spec.rules.0.http.paths.1.path", "/sandboxes/b")
+	has(t, ingress, "spec.rules.0.http.paths.1.backend.service.name", "cauri-api")
 }
 
 func TestBaseURL(t *testing.T) {

@@ -6,7 +6,12 @@
 
 {{/* Whether the chart brings the database, and so the passwords of its users. */}}
 {{- define "cauri.ownsDatabase" -}}
-{{- if ne .Values.database.mode "existingSecret" }}true{{ end -}}
+{{- if ne .Values.database.mode "existingSecret" -}}
+{{- with .Values.database.existingSecret.name -}}
+{{- fail (printf "database.existingSecret.name is %s, and database.mode is %s: set database.mode to existingSecret, or remove the name" . $.Values.database.mode) -}}
+{{- end -}}
+true
+{{- end -}}
 {{- end }}
 
 {{/* The URL of a database that the chart brings, without a password: (list $ "user" "rw"). CloudNativePG has a Service for reading and
@@ -103,6 +108,9 @@ postgres://{{ index . 1 }}@{{ include "cauri.fullname" $root }}-postgres-{{ inde
 - name: DATABASE_READ_URL
   value: file:/etc/cauri/database/read
 {{- else if and (eq $database.mode "cloudnativepg") $database.cloudnativepg.readFromReplicas }}
+{{- if lt (int $database.cloudnativepg.instances) 2 }}
+{{- fail "database.cloudnativepg.readFromReplicas needs a replica: set database.cloudnativepg.instances to 2 or more" }}
+{{- end }}
 - name: DATABASE_READ_URL
   value: {{ include "cauri.databaseURL" (list . "cauri_api_user" "ro") }}&password_file=/etc/cauri/database/login
 {{- end }}

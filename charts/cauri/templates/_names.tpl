@@ -80,9 +80,12 @@ http://{{ include "cauri.fullname" . }}-api.{{ .Release.Namespace }}.svc
 {{- if ne (int .Values.api.service.port) 80 }}:{{ .Values.api.service.port }}{{ end }}
 {{- end }}
 
-{{/* The host names that merchants call, and that of the consoles. */}}
+{{/* The host names that merchants call, and that of the consoles: (list of the former, the latter). */}}
 {{- define "cauri.hosts" -}}
 {{- $hosts := . | first | default list -}}
+{{- if and (last .) (has (last .) $hosts) -}}
+{{- fail (printf "console.host serves the consoles alone: give it another name than the merchants' host %s, or leave it empty" (last .)) -}}
+{{- end -}}
 {{- with last . -}}{{- $hosts = append $hosts . | uniq -}}{{- end -}}
 {{- toYaml $hosts -}}
 {{- end }}
