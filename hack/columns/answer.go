@@ -35,7 +35,7 @@ func renderAnswer(source string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := header("wire")
+	b := header("wire", answerOf)
 	b.WriteString("// appendJSON implements appender.\nfunc (v Payment) appendJSON(b []byte) []byte {\no := jsonObject(append(b, '{'))\n")
 	written := 0
 	ast.Inspect(file, func(n ast.Node) bool {

@@ -30,7 +30,7 @@ var readings = map[queries.Kind]reading{
 
 // renderReading returns the file that reads transactions.
 func renderReading(s structs) ([]byte, error) {
-	b := header("ledgerdb")
+	b := header("ledgerdb", list)
 	b.WriteString("import (\n\"time\"\n\n\"github.com/cauri-dev/cauri/server/payments\"\n" +
 		"\"github.com/cauri-dev/cauri/server/postgres/sqlc\"\n)\n\n" +
 		"// The columns of tables, in the order of the fields of their structs in package sqlc.\nconst (\n")

@@ -15,7 +15,7 @@ var (
 
 // renderRecording returns the file that gives transactions to statements.
 func renderRecording(s structs) ([]byte, error) {
-	b := header("ledger")
+	b := header("ledger", list)
 	b.WriteString("import (\n\"github.com/cauri-dev/cauri/server/payments\"\n\"github.com/cauri-dev/cauri/server/ledger/ledgerdb\"\n" +
 		"\"github.com/cauri-dev/cauri/server/postgres\"\n\"github.com/cauri-dev/cauri/server/postgres/sqlc\"\n)\n")
 	for _, name := range singles {
