@@ -19,6 +19,7 @@ import (
 	"github.com/cauri-dev/cauri/server/ledger/lists"
 	"github.com/cauri-dev/cauri/server/ledgertest"
 	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/payments/paymentstest"
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/service"
@@ -53,35 +54,10 @@ func newRecorder(w *ledgertest.Fixture, store *ledgertest.Store, filled *sync.Ma
 func (r *recorder) order() payments.Order {
 	r.orders++
 	var o payments.Order
-	fill(r.T, reflect.ValueOf(&o).Elem(), fmt.Sprintf("%s %d", r.Sandbox.Name, r.orders))
+	paymentstest.Fill(&o, fmt.Sprintf("%s %d", r.Sandbox.Name, r.orders))
 	o.Operator, o.Country, o.Currency, o.MSISDN = payments.MTN, payments.Rwanda, "RWF", ledgertest.Alice
 	o.Reference, o.Store, o.Amount, o.Scenario, o.Parent = fmt.Sprint("reference-", r.orders), "second", 100+int64(r.orders), "", payments.ID{}
 	return o
-}
-
-// fill sets each field of a struct to a value that is not the zero value.
-func fill(t *testing.T, v reflect.Value, with string) {
-	t.Helper()
-	for _, field := range reflect.VisibleFields(v.Type()) {
-		if field.Anonymous {
-			continue
-		}
-		f, text := v.FieldByIndex(field.Index), field.Name+" of "+with
-		switch {
-		case f.Kind() == reflect.String:
-			f.SetString(text)
-		case f.Kind() == reflect.Bool:
-			f.SetBool(true)
-		case f.CanInt():
-			f.SetInt(7)
-		case f.Type() == reflect.TypeFor[*string]():
-			f.Set(reflect.ValueOf(&text))
-		case f.Type() == reflect.TypeFor[payments.ID]():
-			f.Set(reflect.ValueOf(payments.ID{7}))
-		default:
-			t.Fatalf("%s is a %s: say here which value it has", field.Name, f.Type())
-		}
-	}
 }
 
 func orderOf(o payments.Order, call *service.OperatorCall) service.Order {

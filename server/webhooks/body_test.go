@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/payments/paymentstest"
 	"github.com/cauri-dev/cauri/server/webhooks"
 )
 
@@ -74,6 +75,27 @@ func TestBodyGolden(t *testing.T) {
 			}
 			golden(t, name, got)
 		})
+	}
+}
+
+// A field that Body leaves out would be empty in each event.
+func TestEveryFieldOfAnEventHasAValue(t *testing.T) {
+	t.Parallel()
+	var transaction payments.Transaction
+	paymentstest.Fill(&transaction, "a transaction")
+	transaction.Type, transaction.Status = payments.Refund, payments.Success
+	body, err := webhooks.Body(organization, &transaction, json.RawMessage(`{}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var values map[string]any
+	if err := json.Unmarshal(body, &values); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range webhooks.BodyFields() {
+		if value := values[name]; value == nil || value == "" {
+			t.Errorf("Body leaves out %s", name)
+		}
 	}
 }
 

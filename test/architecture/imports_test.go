@@ -36,6 +36,7 @@ var (
 	// doubles stand in for something in tests, or put it together for them.
 	doubles = []string{
 		"server/ledgertest", "server/operators/operatorstest", "server/operators/operatorapi/operatorapitest", "server/fronts/frontstest",
+		"server/payments/paymentstest",
 	}
 	// above are the packages that stand on the stores.
 	above      = slices.Concat([]string{"server/service", "server/streams", "server/httpfront", "server/worker", "server/fronts"}, fronts)
