@@ -1,7 +1,13 @@
 package architecture
 
+// french brings the French pages up to date, as their test says.
+var french = []string{"-run=FrenchPages", "./test/architecture", "-args", "-translated"}
+
+// statements writes the Go code of the statements, as `make generate` does.
+const statements = "go run ./hack/queries; bin/sqlc generate; go run ./hack/recording; go run ./hack/columns"
+
 var changes = []change{
-	{row: "an error of the API", steps: []step{
+	{row: "an error of the API", update: [][]string{french}, steps: []step{
 		{edits: []edit{
 			{"server/service/errors.go", "// ErrFormerNumber is", "// ErrBelowMinimum is returned for an amount that is too small.\ntype ErrBelowMinimum struct{ Minimum int64 }\n\n" +
 				"func (e ErrBelowMinimum) Error() string { return \"too little\" }\n\n"},
@@ -48,7 +54,7 @@ var changes = []change{
 			[]string{"-run=Catalog", "./server/console/locale"}, "Send more.",
 		},
 	}},
-	{row: "a test number", steps: []step{
+	{row: "a test number", update: [][]string{french}, steps: []step{
 		{edits: []edit{
 			{"server/payments/test_number.go", "}\n\n// TestNumberElsewhere is", "\t{Suffix: \"920\", Status: Pending, Behavior: Approve, Latency: 3 * SlowLatency, Description: \"The payer approves after a minute.\"},\n"},
 		}},
@@ -74,6 +80,59 @@ var changes = []change{
 				{"test/conformance/rules/test_numbers.go", "\t\"901\": \"Approve\",", "\t\"920\": \"Approve\",\n"},
 			},
 			[]string{"./test/conformance/rules"}, "outcomesOfTestNumbers has 920",
+		},
+	}},
+	{row: "a field of a payment", generate: statements, update: [][]string{
+		{"-run=TestBodyGolden", "./server/webhooks", "-args", "-update"},
+	}, steps: []step{
+		{edits: []edit{
+			{"server/payments/order.go", "\tScenario     Scenario // empty", "\tNote         *string\n"},
+			{"server/httpapi/wire/requests.go", "\tScenario       string ", "\tNote           *string  `json:\"note,omitempty\" doc:\"A note.\"`\n"},
+			{"server/httpapi/wire/requests.go", "\tDescription    *string  `json:\"description,omitempty\" maxLength:\"200\" example:\"Weekly",
+				"\tNote           *string  `json:\"note,omitempty\" doc:\"A note.\"`\n"},
+			{"server/httpapi/wire/payment.go", "\tScenario              *string ", "\tNote                  *string         `json:\"note\" doc:\"As sent.\"`\n"},
+			{"server/webhooks/body.go", "\tParentTxID            string ", "\tNote                  *string `json:\"note\"`\n"},
+		}},
+		{
+			[]edit{{"server/postgres/queries/columns.go", "\t{Name: \"env_id\"",
+				"\t{Name: \"note\", Field: \"Note\", Kind: OptionalText, Request: true, Each: \"notes\", Marks: \"noted\"},\n"}},
+			[]string{"-run=TestEveryFieldOfAnOrderIsRecorded", "./server/service"}, "Note is not recorded",
+		},
+		{
+			[]edit{{"server/postgres/migrations/00001_schema.sql", "  description            text,\n", "  note                   text,\n"}},
+			[]string{"-run=TestEveryFieldOfAnOrderIsRecorded", "./server/service"}, `column "note"`,
+		},
+		{
+			[]edit{{"server/postgres/migrations/00001_schema.sql", "order_ref, order_url, parent_id, passthrough,", "note, "}},
+			[]string{"-run=TestRolesHaveWhatTheirStatementsNeed", "./server/ledger"}, "insert (note) on transactions",
+		},
+		{
+			[]edit{
+				{"server/httpapi/wire/orders.go", "OrderURL: b.OrderURL, URLProtected:", "Note: b.Note, "},
+				{"server/httpapi/wire/orders.go", "OrderURL: b.OrderURL,\n\t\t\tURLProtected:", "Note: b.Note, "},
+				{"server/httpapi/wire/orders.go", "Description: t.Description, Scenario:", "Note: t.Note, "},
+				{"server/httpapi/wire/orders.go", "Description: t.Description,\n\t}\n\treturn []string{\"order_ref\"", "Note: t.Note, "},
+			},
+			[]string{"-run=TestEveryFieldOfARequestIsInItsOrder", "./server/httpapi/wire"}, "Order leaves out Note",
+		},
+		{
+			[]edit{{"server/httpapi/view/payment.go", "Description: t.Description, LatencyMs:", "Note: t.Note, "}},
+			[]string{"-run=TestEveryFieldOfAPaymentHasAValue", "./server/httpapi/view"}, "PaymentOf leaves out Note",
+		},
+		{
+			[]edit{{"server/webhooks/body.go", "Description: t.Description,\n", "Note: t.Note, "}},
+			[]string{"-run=TestBodyGolden|TestEveryFieldOfAnEventHasAValue", "./server/webhooks"}, "Body leaves out note",
+		},
+	}},
+	{row: "a column", generate: statements, steps: []step{
+		{edits: []edit{{"server/postgres/queries/events.sql", "o.webhook_max_delay_ms, o.secret_fingerprints, o.secret_since,", "o.contact, "}}},
+		{
+			[]edit{{"server/postgres/migrations/00001_schema.sql", "  webhook_url              text,\n", "  contact                  text,\n"}},
+			[]string{"-run=TestRolesHaveWhatTheirStatementsNeed", "./server/ledger"}, `column "contact" does not exist`,
+		},
+		{
+			[]edit{{"server/postgres/migrations/00001_schema.sql", "secret_fingerprints, secret_since, suspended,", "contact, "}},
+			[]string{"-run=TestRolesHaveWhatTheirStatementsNeed", "./server/ledger"}, "grant select (contact) on organizations to cauri_tenant",
 		},
 	}},
 }

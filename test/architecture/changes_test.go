@@ -1,6 +1,7 @@
 package architecture
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,15 +12,17 @@ import (
 
 // A change is one that contributors make often. Its steps are in the order in which the tests ask for them.
 type change struct {
-	row   string // the first cell of its row in docs/where.md, whose second cell has the files of all steps
-	steps []step
+	row      string     // the first cell of its row in docs/where.md, whose second cell has the files of all steps
+	generate string     // what `make generate` runs for it, before each test; empty for nothing
+	update   [][]string // arguments of go test that write what follows from the whole change, as its tests ask for
+	steps    []step
 }
 
 // A step is a part of a change.
 type step struct {
 	edits []edit
 	test  []string // arguments of go test, which fails before the step and passes after the change; nil for the first step
-	says  string   // a part of what it prints
+	says  string   // a part of what it prints, or generate
 }
 
 // An edit inserts a text before another one, which a file has once.
@@ -70,17 +73,22 @@ func TestEachStepOfAChangeIsAskedFor(t *testing.T) {
 	for _, c := range changes {
 		t.Run(c.row, func(t *testing.T) {
 			copied := copySource(t)
+			if c.generate != "" {
+				linkSQLC(t, copied)
+			}
 			for i, s := range c.steps {
-				if out, ok := goTest(copied, s.test); i > 0 && (ok || !strings.Contains(out, s.says)) {
+				if out, ok := c.ask(copied, s.test); i > 0 && (ok || !strings.Contains(out, s.says)) {
 					t.Errorf("before step %d, go test %s has to fail and to say %q:\n%s", i+1, strings.Join(s.test, " "), s.says, out)
 				}
 				for _, e := range s.edits {
 					insert(t, filepath.Join(copied, e.file), e)
 				}
 			}
-			goTest(copied, []string{"-run=FrenchPages", "./test/architecture", "-args", "-translated"}) // as it asks for
+			for _, args := range c.update {
+				goTest(copied, args)
+			}
 			for i, s := range c.steps[1:] {
-				if out, ok := goTest(copied, s.test); !ok {
+				if out, ok := c.ask(copied, s.test); !ok {
 					t.Errorf("after all steps, the test of step %d fails:\n%s", i+2, out)
 				}
 			}
@@ -88,10 +96,22 @@ func TestEachStepOfAChangeIsAskedFor(t *testing.T) {
 	}
 }
 
-func goTest(folder string, args []string) (string, bool) {
-	if args == nil {
+// ask generates what follows from the steps so far, and runs the test of the next one.
+func (c *change) ask(folder string, test []string) (out string, ok bool) {
+	if test == nil {
 		return "", true
 	}
+	if c.generate != "" {
+		cmd := exec.Command("sh", "-ec", c.generate)
+		cmd.Dir = folder
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return string(out), false
+		}
+	}
+	return goTest(folder, test)
+}
+
+func goTest(folder string, args []string) (string, bool) {
 	cmd := exec.Command("go", append([]string{"test", "-vet=off", "-count=1"}, args...)...) // a copy has no cached result
 	cmd.Dir = folder
 	out, err := cmd.CombinedOutput()
@@ -105,6 +125,23 @@ func insert(t *testing.T, file string, e edit) {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(file, []byte(strings.Replace(string(text), e.before, e.insert+e.before, 1)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// linkSQLC puts the program of this tree into a copy.
+func linkSQLC(t *testing.T, copied string) {
+	t.Helper()
+	build := exec.Command("make", "--no-print-directory", "bin/sqlc")
+	build.Dir = root
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	program, err := filepath.Abs(filepath.Join(root, "bin/sqlc"))
+	if err == nil {
+		err = errors.Join(os.MkdirAll(filepath.Join(copied, "bin"), 0o755), os.Symlink(program, filepath.Join(copied, "bin/sqlc")))
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
 }
