@@ -79,7 +79,7 @@ type wantedSecret struct {
 	values map[string]func(random io.Reader) (string, error)
 }
 
-func (o bootstrapOptions) wanted() []wantedSecret {
+func (o bootstrapOptions) wantedSecrets() []wantedSecret {
 	var wanted []wantedSecret
 	if o.databaseSecret != "" {
 		wanted = append(wanted, wantedSecret{o.databaseSecret, map[string]func(io.Reader) (string, error){
@@ -136,7 +136,7 @@ type bootstrap struct {
 var errIncomplete = errors.New("it is not changed: add the key, or delete the Secret if nothing was stored with it yet")
 
 func (b *bootstrap) run(ctx context.Context) error {
-	for _, wanted := range b.options.wanted() {
+	for _, wanted := range b.options.wantedSecrets() {
 		if err := b.ensure(ctx, wanted); err != nil {
 			return fmt.Errorf("the Secret %s/%s: %w", b.options.namespace, wanted.name, err)
 		}

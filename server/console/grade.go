@@ -85,12 +85,12 @@ func (c *Console) gradeReport(v *visit) (httpfront.Answer, error) {
 	if err != nil {
 		return httpfront.Answer{}, err
 	}
-	var said []grade.Said
+	var said []grade.LineText
 	for i := range g.card.Results {
 		r := &g.card.Results[i]
 		line := r.Of()
 		why, fix := r.Advice()
-		said = append(said, grade.Said{
+		said = append(said, grade.LineText{
 			ID: line.ID, What: line.What.String(), Expects: string(line.Expects), Observed: r.Observed().String(),
 			Advice: string(why) + " " + fix.String(), Outcome: r.Outcome,
 		})

@@ -6,15 +6,15 @@ import (
 	"github.com/cauri-dev/cauri/server/junit"
 )
 
-// Said is the result of a line in words.
-type Said struct {
+// LineText is the result of a line in words.
+type LineText struct {
 	ID, What, Expects, Observed, Advice string
 	Outcome                             Outcome
 }
 
 // Report returns the results as a suite with a case for each line. Without a letter, a case with the summary has failed: CI systems show
 // a report whose cases are all skipped as passed.
-func Report(letter, summary string, results []Said) junit.Report {
+func Report(letter, summary string, results []LineText) junit.Report {
 	suite := junit.Suite{Name: "receiver"}
 	if letter == "" {
 		suite.Add(junit.Case{Class: suite.Name, Name: "a letter from A to F", Failure: &junit.Failure{Message: "There is no grade: " + summary}})

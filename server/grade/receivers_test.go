@@ -247,7 +247,7 @@ func TestWithoutALetter(t *testing.T) {
 					t.Errorf("the lines %q have the letter %s", group, letter)
 				}
 			}
-			suite := grade.Report("", card.Sentence().String(), []grade.Said{{ID: first.Line, Outcome: first.Outcome}}).Suites[0]
+			suite := grade.Report("", card.Sentence().String(), []grade.LineText{{ID: first.Line, Outcome: first.Outcome}}).Suites[0]
 			if suite.Failures != 1 || suite.Tests != 2 || !strings.Contains(suite.Cases[0].Failure.Message, c.said) {
 				t.Errorf("the report is %+v", suite)
 			}

@@ -37,7 +37,7 @@ Ctrl-C.`,
 	flags := cmd.Flags()
 	flags.BoolVar(&onlyPrint, "print", false, "print the link, and open no browser")
 	flags.StringVar(&role, "role", "full", "full, or viewer: looks at everything and changes nothing")
-	choose(cmd, "role", consoleRoles...)
+	completeFlag(cmd, "role", consoleRoles...)
 	flags.StringVar(&msisdn, "msisdn", "", "number of a test client: the link opens its phone and nothing else")
 	o.add(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -69,7 +69,7 @@ Ctrl-C.`,
 				}
 				defer func() { _ = local.Close() }()
 			}
-			say := sayOn(cmd.ErrOrStderr())
+			say := printerTo(cmd.ErrOrStderr())
 			err = o.print(cmd.OutOrStdout(), link, []string{link.URL}, func(out io.Writer) { Fprintf(out, "%s\n", link.URL) })
 			if err != nil {
 				return err

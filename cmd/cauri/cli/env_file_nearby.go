@@ -21,11 +21,11 @@ func (t *target) nearby() {
 		return
 	}
 	t.found = true
-	t.say("that of %s", t.envFile)
+	t.announce("that of %s", t.envFile)
 }
 
-// say tells the user which sandbox the command uses, if the user named none. format is the end of the sentence.
-func (t *target) say(format string, args ...any) {
+// announce tells the user which sandbox the command uses, if the user named none. format is the end of the sentence.
+func (t *target) announce(format string, args ...any) {
 	if !t.completing {
 		Fprintf(t.cmd.ErrOrStderr(), "The sandbox is %s.\n", fmt.Sprintf(format, args...))
 	}

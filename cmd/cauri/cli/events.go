@@ -43,8 +43,8 @@ a callback of an operator's own API.`,
 	flags.StringVar(&transaction, "tx", "", "only those of a transaction, by its id")
 	flags.IntVar(&limit, "limit", 20, "how many")
 	flags.BoolVar(&body, "body", false, "print only the body of EVENT, byte for byte")
-	choose(cmd, "state", eventStates...)
-	choose(cmd, "event", wire.EventNames...)
+	completeFlag(cmd, "state", eventStates...)
+	completeFlag(cmd, "event", wire.EventNames...)
 	o.add(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := o.check(); err != nil {

@@ -74,7 +74,7 @@ that is no bonus, or if there is no letter.`,
 func (o *gradeOptions) writeReports(summary string, c *wire.ReceiverCheck) error {
 	letter, sentence := optional(c.Letter, identity), optional(c.Summary, identity)
 	rows := append([][]string{{cmp.Or(letter, "no grade"), "the receiver", "a letter from A to F", sentence}}, cardRows(c)...)
-	return errors.Join(writeJUnit(o.junit, grade.Report(letter, sentence, said(c))),
+	return errors.Join(writeJUnit(o.junit, grade.Report(letter, sentence, linesOf(c))),
 		addSummary(summary, "outcome line expects observed", rows))
 }
 
@@ -144,9 +144,9 @@ func (p *program) gradeBySandbox(ctx context.Context, api *sandboxapi.Client, o 
 	return &check, err
 }
 
-func said(c *wire.ReceiverCheck) (all []grade.Said) {
+func linesOf(c *wire.ReceiverCheck) (all []grade.LineText) {
 	for _, l := range c.Lines {
-		all = append(all, grade.Said{
+		all = append(all, grade.LineText{
 			ID: l.ID, What: l.What, Expects: l.Expects, Observed: l.Observed, Advice: l.Why + " " + l.Fix, Outcome: grade.Outcome(l.Outcome),
 		})
 	}

@@ -55,7 +55,7 @@ entry of both. In CSV a text that begins with = + - @ or ' has a ' before it.`,
 	flags.IntVar(&f.last, "last", 20, "how many entries of each account; 0: all, as always with -o")
 	f.add(cmd)
 	cmd.Flags().Lookup("output").Usage = "json, yaml or name for balances; json or csv for entries"
-	choose(cmd, "currency", currencyNames()...)
+	completeFlag(cmd, "currency", currencyNames()...)
 	_ = cmd.RegisterFlagCompletionFunc("msisdn", t.flagCompleter(completePayers)) // fails only for an unknown flag
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := f.check(); err != nil {

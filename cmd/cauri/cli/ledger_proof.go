@@ -44,10 +44,10 @@ func (p *proof) add(e *wire.LedgerEntry) {
 			p.balance, before, before-p.balance)
 	case before != p.balance:
 		p.problem("the balance differs by %d between the numbers %d and %d: after %d it is %d, %s changes it by %d, and after %d it is %d",
-			before-p.balance, p.number, e.Number, p.number, p.balance, named(e), change, e.Number, e.Balance)
+			before-p.balance, p.number, e.Number, p.number, p.balance, nameOf(e), change, e.Number, e.Balance)
 	}
 	if debits != credits {
-		p.problem("number %d, %s, debits %d and credits %d: they differ by %d", e.Number, named(e), debits, credits, debits-credits)
+		p.problem("number %d, %s, debits %d and credits %d: they differ by %d", e.Number, nameOf(e), debits, credits, debits-credits)
 	}
 	p.number, p.balance = e.Number, e.Balance
 	p.changed[e.Type] += change
@@ -61,8 +61,8 @@ func missing(first, last int64) string {
 	return fmt.Sprintf("the entries %d to %d are missing", first, last)
 }
 
-// named returns the name of an entry in a message.
-func named(e *wire.LedgerEntry) string {
+// nameOf returns the name of an entry in a message.
+func nameOf(e *wire.LedgerEntry) string {
 	if e.TxID != nil {
 		return "the " + e.Type + " " + *e.TxID
 	}

@@ -255,5 +255,5 @@ func (l Line) Of(sandbox string, width int) Line {
 }
 
 func requestLine(r *wire.LoggedRequest) Line {
-	return Line{whatPart("request"), {text: r.Method + " " + r.Path, width: idWidth}, {text: answerOf(r), width: statusWidth}, {text: why(r)}}
+	return Line{whatPart("request"), {text: r.Method + " " + r.Path, width: idWidth}, {text: answerOf(r), width: statusWidth}, {text: reasonOf(r)}}
 }

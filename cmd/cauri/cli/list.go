@@ -51,7 +51,7 @@ names one.`,
 	cmd.Flags().BoolVarP(&all, "all-namespaces", "A", false, "those of all namespaces, as far as you may list them")
 	o.add(cmd)
 	cmd.Flags().Lookup("output").Usage = "json, yaml, csv or name: for programs; name prints namespace/name only"
-	choose(cmd, "output", formatJSON, formatYAML, formatCSV, formatName)
+	completeFlag(cmd, "output", formatJSON, formatYAML, formatCSV, formatName)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if err := o.check(); err != nil && o.format != formatCSV {
 			return usage(fmt.Errorf("--output=%s: write json, yaml, csv or name", o.format))

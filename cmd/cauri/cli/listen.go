@@ -67,7 +67,7 @@ key r sends the last one again.`,
 			return err
 		case o.forwardTo != "":
 			return p.listenAndForward(cmd, t, o, args)
-		case !cmd.Flags().Changed("address") && (t.named() || !o.given() && t.findable(cmd.Context())):
+		case !cmd.Flags().Changed("address") && (t.selected() || !o.given() && t.findable(cmd.Context())):
 			return p.showSent(cmd, t, o, args)
 		}
 		secret, err := o.of(cmd.Context(), t, args)
@@ -108,7 +108,7 @@ func programURL(flag, text string) (string, error) {
 // showSent prints the events of a sandbox and the attempts to deliver them, until ctx ends.
 func (p *program) showSent(cmd *cobra.Command, t *target, o listenOptions, args []string) error {
 	return t.withAPI(cmd, args, func(ctx context.Context, api *sandboxapi.Client, s *sandbox, _ []string) error {
-		say := sayOn(cmd.ErrOrStderr())
+		say := printerTo(cmd.ErrOrStderr())
 		types := []string{typeEvent, typeAttempt}
 		clock, err := p.readTime(ctx, api)
 		if err != nil {
@@ -163,7 +163,7 @@ func (p *program) listenAndForward(cmd *cobra.Command, t *target, o listenOption
 			return err
 		}
 		f.at = clock.now
-		say := sayOn(cmd.ErrOrStderr())
+		say := printerTo(cmd.ErrOrStderr())
 		f.advice = func(failure error) { f.advise(s, failure, say) }
 		restore, keys := keypress.On(ctx, cmd.InOrStdin(), func(key byte) { f.pressed(ctx, key) })
 		defer restore()

@@ -32,7 +32,7 @@ const (
 
 func (o *output) add(cmd *cobra.Command) {
 	cmd.Flags().StringVarP(&o.format, "output", "o", "", "json, yaml or name: for programs; name prints ids or numbers only")
-	choose(cmd, "output", formatJSON, formatYAML, formatName)
+	completeFlag(cmd, "output", formatJSON, formatYAML, formatName)
 }
 
 // people reports whether the output is for people.
@@ -208,13 +208,13 @@ func optional[T any](value *T, text func(T) string) string {
 
 func identity(text string) string { return text }
 
-// sayOn returns a function that prints messages for the user, apart from the command's output.
-func sayOn(out io.Writer) func(format string, args ...any) {
+// printerTo returns a function that prints messages for the user, apart from the command's output.
+func printerTo(out io.Writer) func(format string, args ...any) {
 	return func(format string, args ...any) { Fprintf(out, format+"\n", args...) }
 }
 
-// choose registers the completion of a flag with fixed values.
-func choose(cmd *cobra.Command, flag string, values ...string) {
+// completeFlag registers the completion of a flag with fixed values.
+func completeFlag(cmd *cobra.Command, flag string, values ...string) {
 	// An error is possible only for an unknown flag.
 	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
 }

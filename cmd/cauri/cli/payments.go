@@ -35,7 +35,7 @@ func (w *waiting) add(cmd *cobra.Command) {
 	flags.BoolVar(&w.wait, "wait", true, "wait until the status is final")
 	flags.DurationVar(&w.timeout, "timeout", 2*time.Minute, "how long to wait")
 	flags.StringVar(&w.expect, "expect", string(payments.Success), "final status that counts as success; another one is exit code 5")
-	choose(cmd, "expect", statuses()...)
+	completeFlag(cmd, "expect", statuses()...)
 }
 
 func (w *waiting) check() error {
@@ -91,8 +91,8 @@ func (o *order) add(cmd *cobra.Command, t *target, number string) {
 	flags.StringVar(&o.reference, "reference", "", "your reference: the same request with the same reference is recorded once; empty: a new one")
 	flags.StringVar(&o.orderRef, "order-ref", "", "groups transactions; empty: the reference")
 	flags.StringVar(&o.description, "description", "", "text that is stored and returned")
-	choose(cmd, "operator", payments.Texts(payments.Operators)...)
-	choose(cmd, "country", payments.Texts(payments.Countries)...)
+	completeFlag(cmd, "operator", payments.Texts(payments.Operators)...)
+	completeFlag(cmd, "country", payments.Texts(payments.Countries)...)
 	_ = cmd.RegisterFlagCompletionFunc("msisdn", t.flagCompleter(completePayers)) // fails only for an unknown flag
 	o.waiting.add(cmd)
 	o.output.add(cmd)
@@ -189,7 +189,7 @@ follow from the payer. The exit code is 5 if the payment does not end SUCCESS, o
 	t := p.target(cmd)
 	o.add(cmd, t, "number of the payer; empty: one that approves")
 	cmd.Flags().StringVar(&scenario, "scenario", "", "forces how it ends, such as success, low_balance or timeout")
-	choose(cmd, "scenario", scenarios()...)
+	completeFlag(cmd, "scenario", scenarios()...)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := o.check(); err != nil {
 			return err
@@ -279,7 +279,7 @@ func (p *program) finish(ctx context.Context, api *sandboxapi.Client, cmd *cobra
 	}
 	if made.Status == string(payments.Pending) && w.wait {
 		if why, stands := p.whyPending(ctx, api); stands && o.people() {
-			sayOn(cmd.ErrOrStderr())("Waiting: %s", why)
+			printerTo(cmd.ErrOrStderr())("Waiting: %s", why)
 		}
 		var err error
 		if made, err = p.awaitFinal(ctx, api, made, w.timeout); err != nil {

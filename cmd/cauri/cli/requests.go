@@ -91,7 +91,7 @@ func (s *sandbox) printRequests(out io.Writer, found []wire.LoggedRequest, filte
 	rows := make([][]string, 0, len(found))
 	for i := range found {
 		r := &found[i]
-		rows = append(rows, []string{r.ID, clockTime(r.Time), r.Method, r.Path, answerOf(r), why(r)})
+		rows = append(rows, []string{r.ID, clockTime(r.Time), r.Method, r.Path, answerOf(r), reasonOf(r)})
 	}
 	table(out, Table{
 		Titles: "REQUEST TIME METHOD PATH ANSWERED WHY", Rows: rows, Shorten: "WHY PATH ANSWERED", Drop: "TIME METHOD",
@@ -111,8 +111,8 @@ func answerOf(r *wire.LoggedRequest) string {
 	return answer
 }
 
-// why returns the reason in an error answer of any API: the invalid fields, or else the message.
-func why(r *wire.LoggedRequest) string {
+// reasonOf returns the reason in an error answer of any API: the invalid fields, or else the message.
+func reasonOf(r *wire.LoggedRequest) string {
 	var said struct {
 		Message string
 		Detail  struct {
@@ -162,7 +162,7 @@ func printRequest(out io.Writer, r *wire.LoggedRequest) {
 	Fprintf(out, "%s  %s\n\nSent      %s %s\n", r.ID, clockTime(r.Time), r.Method, r.Path)
 	Fprintf(out, "Answered  %s\n", answerOf(r))
 	for _, line := range []struct{ title, text string }{
-		{"Why      ", why(r)}, {"Hint     ", optional(r.Hint, identity)}, {"Id       ", optional(r.RequestID, identity)}, {"Not kept ", strings.Join(r.NotKept, ", ")},
+		{"Why      ", reasonOf(r)}, {"Hint     ", optional(r.Hint, identity)}, {"Id       ", optional(r.RequestID, identity)}, {"Not kept ", strings.Join(r.NotKept, ", ")},
 	} {
 		if line.text != "" {
 			Fprintf(out, "%s %s\n", line.title, line.text)

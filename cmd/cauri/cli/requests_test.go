@@ -79,7 +79,7 @@ func TestWhyARequestWasRefused(t *testing.T) {
 		"no API key of this sandbox": {Status: &unauthorized},
 		"fault slow-api. m":          {ResponseBody: json.RawMessage(`{"message":"m"}`), Fault: &fault, Effects: []string{fault}},
 	} {
-		if got := why(&r); got != want {
+		if got := reasonOf(&r); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}

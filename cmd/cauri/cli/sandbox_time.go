@@ -115,7 +115,7 @@ func (p *program) tellTime(ctx context.Context, api *sandboxapi.Client, progress
 	}
 	t, err := p.readTime(ctx, api)
 	if err == nil && t.own() {
-		sayOn(progress)("%s", t.note())
+		printerTo(progress)("%s", t.note())
 	}
 	return err
 }
@@ -127,7 +127,7 @@ func (p *program) tellRealTime(ctx context.Context, api *sandboxapi.Client, prog
 	}
 	t, err := p.readTime(ctx, api)
 	if err == nil && t.own() {
-		sayOn(progress)("Requests have real time. In the sandbox it is %s.", t)
+		printerTo(progress)("Requests have real time. In the sandbox it is %s.", t)
 	}
 	return err
 }

@@ -50,7 +50,7 @@ With only an API key it shows what the API tells: no conditions.`,
 			return err
 		}
 		defer s.close()
-		found, err := p.look(cmd.Context(), s)
+		found, err := p.readState(cmd.Context(), s)
 		if err != nil {
 			return err
 		}
@@ -59,9 +59,9 @@ With only an API key it shows what the API tells: no conditions.`,
 	return cmd
 }
 
-// look reads the resource and the API of a sandbox. It returns an error for an unreachable API only if there is no
+// readState reads the resource and the API of a sandbox. It returns an error for an unreachable API only if there is no
 // resource.
-func (p *program) look(ctx context.Context, s *sandbox) (*state, error) {
+func (p *program) readState(ctx context.Context, s *sandbox) (*state, error) {
 	found := &state{time: &sandboxTime{real: p.now}, Sandbox: s.String(), URL: s.uri}
 	if s.cluster != nil {
 		resource, err := s.read(ctx)

@@ -36,14 +36,14 @@ lost, the command connects again and prints what happened meanwhile.`,
 	flags.StringSliceVar(&types, "types", allTypes, "what to print: transaction, event, attempt, clock")
 	flags.BoolVar(&requests, "requests", false, "print each request to the API too, about a second after its answer")
 	flags.StringVarP(&format, "output", "o", "", "json prints one JSON object a line")
-	choose(cmd, "types", allTypes...)
-	choose(cmd, "output", formatJSON)
+	completeFlag(cmd, "types", allTypes...)
+	completeFlag(cmd, "output", formatJSON)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := checkTail(types, format); err != nil {
 			return err
 		}
 		return t.withAPI(cmd, args, func(ctx context.Context, api *sandboxapi.Client, s *sandbox, _ []string) error {
-			say := sayOn(cmd.ErrOrStderr())
+			say := printerTo(cmd.ErrOrStderr())
 			clock, err := p.readTime(ctx, api)
 			if err != nil {
 				return err

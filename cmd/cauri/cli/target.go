@@ -66,8 +66,8 @@ func (t *target) addressed() bool {
 	return !t.plugin && (t.envFile != "" || t.uri != "" || t.apiKey != "")
 }
 
-// named reports whether a flag, a variable, a file or `cauri use` selects a sandbox.
-func (t *target) named() bool {
+// selected reports whether a flag, a variable, a file or `cauri use` selects a sandbox.
+func (t *target) selected() bool {
 	t.nearby()
 	if t.plugin || t.sandbox != "" || t.envFile != "" || t.uri != "" || t.kube.Given() {
 		return true

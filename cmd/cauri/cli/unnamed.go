@@ -35,7 +35,7 @@ func (t *target) unnamed(ctx context.Context, cluster *kube.Cluster) (key types.
 	if name := t.choices.of(cluster); name != "" {
 		namespace, _, _ := strings.Cut(name, "/")
 		if t.kube.Namespace == "" || t.kube.Namespace == namespace {
-			t.say("%s, as `%s` says", name, t.program("use"))
+			t.announce("%s, as `%s` says", name, t.program("use"))
 			t.chosen = true
 			t.standard, err = t.key(cluster, name)
 			return t.standard, err
@@ -45,7 +45,7 @@ func (t *target) unnamed(ctx context.Context, cluster *kube.Cluster) (key types.
 		return types.NamespacedName{}, err
 	}
 	t.standard.Namespace = cluster.Namespace
-	t.say("%s, the only one in its namespace", t.standard)
+	t.announce("%s, the only one in its namespace", t.standard)
 	return t.standard, nil
 }
 

@@ -59,7 +59,7 @@ always about a cluster. With -n, a choice in another namespace does not count.`,
 		case len(args) == 0:
 			return t.showChoice(cluster)
 		}
-		return t.choose(cluster, args[0])
+		return t.chooseSandbox(cluster, args[0])
 	}
 	return cmd
 }
@@ -72,7 +72,7 @@ func inContext(cluster *kube.Cluster) string {
 	return "in the context " + Printable(cluster.Context)
 }
 
-func (t *target) choose(cluster *kube.Cluster, name string) error {
+func (t *target) chooseSandbox(cluster *kube.Cluster, name string) error {
 	key, err := t.key(cluster, name)
 	if err != nil {
 		return err

@@ -66,7 +66,7 @@ func TestTailPrintsUntilItIsEnded(t *testing.T) {
 	var out lockedBuffer
 	var said lockedBuffer
 	ready := make(chan struct{})
-	from := p.newChanges(f.api, allTypes, func() { close(ready) }, sayOn(&said))
+	from := p.newChanges(f.api, allTypes, func() { close(ready) }, printerTo(&said))
 	stop := until(t, func(ctx context.Context) error {
 		clock, err := p.readTime(ctx, f.api)
 		if err != nil {
@@ -160,7 +160,7 @@ func TestForwardingExplainsWhatTheProgramAnswers(t *testing.T) {
 	s := &sandbox{target: &target{}}
 	forward := &forwarder{api: f.api, url: program, secret: testSecret, out: io.Discard, at: time.Now,
 		sender: webhooks.NewSender(egress.Guard{AllowLoopback: true}, "v1.2.3", time.Now)}
-	forward.advice = func(failure error) { forward.advise(s, failure, sayOn(&said)) }
+	forward.advice = func(failure error) { forward.advise(s, failure, printerTo(&said)) }
 	send := func() {
 		t.Helper()
 		if err := forward.forward(t.Context(), &wire.EventSummary{ID: id}); err != nil {
