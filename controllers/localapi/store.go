@@ -236,7 +236,7 @@ func (s *store) commit(ctx context.Context, at key, old, obj *unstructured.Unstr
 	if obj != nil {
 		obj.SetResourceVersion(s.versionText())
 	}
-	if err := s.keep(ctx, at, old, obj); err != nil {
+	if err := s.persist(ctx, at, old, obj); err != nil {
 		return apierrors.NewInternalError(fmt.Errorf("keeping %s for the next run: %w", at, err))
 	}
 	if obj == nil {
@@ -254,8 +254,8 @@ func (s *store) commit(ctx context.Context, at key, old, obj *unstructured.Unstr
 	return nil
 }
 
-// keep writes a change to the state, without the status, which the controllers write again.
-func (s *store) keep(ctx context.Context, at key, old, obj *unstructured.Unstructured) error {
+// persist writes a change to the state, without the status, which the controllers write again.
+func (s *store) persist(ctx context.Context, at key, old, obj *unstructured.Unstructured) error {
 	if obj == nil {
 		return s.state.Delete(ctx, at.String())
 	}

@@ -154,22 +154,22 @@ type credentialInputs struct {
 	unwritten         bool                        // no Secret was written yet, as far as is known
 }
 
-// choose decides the next content of the credentials Secret.
-func (inputs credentialInputs) choose(current credentials, random io.Reader) (next credentials, why keyIssue, err error) {
-	if why, err = inputs.chooseKey(current, &next, random); err != nil {
-		return credentials{}, why, err
+// nextCredentials decides the next content of the credentials Secret.
+func (inputs credentialInputs) nextCredentials(current credentials, random io.Reader) (next credentials, issue keyIssue, err error) {
+	if issue, err = inputs.chooseKey(current, &next, random); err != nil {
+		return credentials{}, issue, err
 	}
 	if err = inputs.chooseSigningSecret(current, &next, random); err != nil {
-		return credentials{}, why, err
+		return credentials{}, issue, err
 	}
-	return next, why, nil
+	return next, issue, nil
 }
 
 // chooseKey keeps a key of a valid format, even if a user wrote it into the Secret: the database follows the Secret. If
 // keyRotation changed since the key was issued, chooseKey issues a new key. The database records the keyRotation of a
 // key; for a key that is not in the database yet, the annotation of the Secret is used. A key that is not in the
 // database yet is not replaced, because only a key in the database keeps working for the grace period.
-func (inputs credentialInputs) chooseKey(current credentials, next *credentials, random io.Reader) (why keyIssue, err error) {
+func (inputs credentialInputs) chooseKey(current credentials, next *credentials, random io.Reader) (issue keyIssue, err error) {
 	issuedFor := current.keyRotation
 	known := inputs.knows(current.apiKey)
 	if known {
@@ -177,17 +177,17 @@ func (inputs credentialInputs) chooseKey(current credentials, next *credentials,
 	}
 	switch {
 	case !apiKeyForm.MatchString(current.apiKey) || current.apiKey == inputs.rejectedKey:
-		why = issueFirst
+		issue = issueFirst
 		next.keyRotation = cmp.Or(inputs.keyRotation, inputs.inDatabase.KeyRotation)
 	case known && inputs.keyRotation != "" && inputs.keyRotation != issuedFor:
-		why = issueRotated
+		issue = issueRotated
 		next.keyRotation, next.keyReplaces = inputs.keyRotation, hexHash(current.apiKey)
 	default:
 		next.apiKey, next.keyRotation, next.keyReplaces = current.apiKey, issuedFor, current.keyReplaces
 		return issueNothing, nil
 	}
 	next.apiKey, err = newAPIKey(random)
-	return why, err
+	return issue, err
 }
 
 // knows reports whether the database has the key, without an expiry.

@@ -42,18 +42,18 @@ func TestChooseCredentials(t *testing.T) {
 		current credentials
 		want    func(*credentialInputs) // nil: nothing special
 
-		next credentials
-		why  keyIssue
+		next  credentials
+		issue keyIssue
 	}{
 		"nothing changed":         {current: present, next: present},
 		"the spec names no value": {current: present, want: rotations("", ""), next: present},
 		"a new sandbox": {
 			want: func(w *credentialInputs) { w.inDatabase = sandboxes.StoredCredentials{} },
-			next: credentials{newKey, "1", "", fresh, "1"}, why: issueFirst,
+			next: credentials{newKey, "1", "", fresh, "1"}, issue: issueFirst,
 		},
 		"a new sandbox, and the spec names no value": {
 			want: func(w *credentialInputs) { *w = credentialInputs{} },
-			next: credentials{newKey, "", "", fresh, ""}, why: issueFirst,
+			next: credentials{newKey, "", "", fresh, ""}, issue: issueFirst,
 		},
 		"made before there were rotations": {
 			current: credentials{key, "", "", stored, ""},
@@ -66,12 +66,12 @@ func TestChooseCredentials(t *testing.T) {
 
 		"the key is rotated": {
 			current: present, want: rotations("2", "1"),
-			next: credentials{newKey, "2", hexHash(key), stored, "1"}, why: issueRotated,
+			next: credentials{newKey, "2", hexHash(key), stored, "1"}, issue: issueRotated,
 		},
 		"the value is taken away and comes back": {current: present, want: rotations("1", ""), next: present},
-		"the Secret is lost":                     {next: credentials{newKey, "1", "", stored, "1"}, why: issueFirst},
-		"lost, and no value any more":            {want: rotations("", ""), next: credentials{newKey, "1", "", stored, "1"}, why: issueFirst},
-		"lost while the key is rotated":          {want: rotations("2", "1"), next: credentials{newKey, "2", "", stored, "1"}, why: issueFirst},
+		"the Secret is lost":                     {next: credentials{newKey, "1", "", stored, "1"}, issue: issueFirst},
+		"lost, and no value any more":            {want: rotations("", ""), next: credentials{newKey, "1", "", stored, "1"}, issue: issueFirst},
+		"lost while the key is rotated":          {want: rotations("2", "1"), next: credentials{newKey, "2", "", stored, "1"}, issue: issueFirst},
 		"the database has not followed": {
 			current: credentials{other, "2", hexHash(key), stored, "1"}, want: rotations("2", "1"),
 			next: credentials{other, "2", hexHash(key), stored, "1"},
@@ -86,7 +86,7 @@ func TestChooseCredentials(t *testing.T) {
 		},
 		"no key": {
 			current: credentials{"", "1", older, stored, "1"},
-			next:    credentials{newKey, "1", "", stored, "1"}, why: issueFirst,
+			next:    credentials{newKey, "1", "", stored, "1"}, issue: issueFirst,
 		},
 		"a longer key that somebody chose": {
 			current: credentials{key + "x", "1", older, stored, "1"},
@@ -94,26 +94,26 @@ func TestChooseCredentials(t *testing.T) {
 		},
 		"no valid key": {
 			current: credentials{key[1:], "1", older, stored, "1"},
-			next:    credentials{newKey, "1", "", stored, "1"}, why: issueFirst,
+			next:    credentials{newKey, "1", "", stored, "1"}, issue: issueFirst,
 		},
 		"a live key": {
 			current: credentials{"cauri_sk_live_" + key[len(apiKeyPrefix):], "1", "", stored, "1"},
-			next:    credentials{newKey, "1", "", stored, "1"}, why: issueFirst,
+			next:    credentials{newKey, "1", "", stored, "1"}, issue: issueFirst,
 		},
 		"a key of another sandbox": {
 			current: present, want: func(w *credentialInputs) { w.rejectedKey = key },
-			next: credentials{newKey, "1", "", stored, "1"}, why: issueFirst,
+			next: credentials{newKey, "1", "", stored, "1"}, issue: issueFirst,
 		},
 		"another key than the rejected one":    {current: present, want: func(w *credentialInputs) { w.rejectedKey = other }, next: present},
 		"the key's annotation is put back":     {current: credentials{key, "9", older, stored, "1"}, next: present},
 		"put back where no value is asked for": {current: credentials{key, "9", older, stored, "1"}, want: rotations("", "1"), next: present},
 		"an annotation does not stop a rotation": {
 			current: credentials{key, "2", older, stored, "1"}, want: rotations("2", "1"),
-			next: credentials{newKey, "2", hexHash(key), stored, "1"}, why: issueRotated,
+			next: credentials{newKey, "2", hexHash(key), stored, "1"}, issue: issueRotated,
 		},
 
 		"the signing secret is rotated":    {current: present, want: rotations("1", "2"), next: credentials{key, "1", older, fresh, "2"}},
-		"rotated while the Secret is lost": {want: rotations("1", "2"), next: credentials{newKey, "1", "", fresh, "2"}, why: issueFirst},
+		"rotated while the Secret is lost": {want: rotations("1", "2"), next: credentials{newKey, "1", "", fresh, "2"}, issue: issueFirst},
 		"the database has not followed it": {
 			current: credentials{key, "1", older, aside, "2"}, want: rotations("1", "2"),
 			next: credentials{key, "1", older, aside, "2"},
@@ -162,9 +162,9 @@ func TestChooseCredentials(t *testing.T) {
 			if test.want != nil {
 				test.want(&w)
 			}
-			next, why, err := w.choose(test.current, repeat(1))
-			if err != nil || next != test.next || why != test.why {
-				t.Errorf("next %+v, issue %d (%v), want %+v, issue %d", next, why, err, test.next, test.why)
+			next, issue, err := w.nextCredentials(test.current, repeat(1))
+			if err != nil || next != test.next || issue != test.issue {
+				t.Errorf("next %+v, issue %d (%v), want %+v, issue %d", next, issue, err, test.next, test.issue)
 			}
 		})
 	}

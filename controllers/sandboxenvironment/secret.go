@@ -73,7 +73,7 @@ func (r *Reconciler) ensureSecret(
 	if err != nil {
 		return credentials{}, secretFailure(key, err)
 	}
-	next, why, err := inputs.choose(current, r.Random)
+	next, issue, err := inputs.nextCredentials(current, r.Random)
 	if err != nil {
 		return credentials{}, secretFailure(key, err)
 	}
@@ -82,7 +82,7 @@ func (r *Reconciler) ensureSecret(
 		return next, nil
 	}
 	secretRotated := isReplaced(inputs.inDatabase.SigningSecret, current.signingSecret, next.signingSecret)
-	if why == issueRotated || secretRotated {
+	if issue == issueRotated || secretRotated {
 		// A stale spec would undo a rotation by another controller. The check must follow the read of the Secret: a
 		// rotation after the check changes the Secret, so that the write below fails with a conflict.
 		if err := reconciler.CheckSpecIsCurrent(ctx, r.APIReader, sandbox); err != nil {
@@ -92,7 +92,7 @@ func (r *Reconciler) ensureSecret(
 	if err := r.writeSecret(ctx, sandbox, key, existing, inputs, next); err != nil {
 		return credentials{}, secretFailure(key, err)
 	}
-	r.announceKey(sandbox, inputs, why, moved)
+	r.announceKey(sandbox, inputs, issue, moved)
 	if secretRotated {
 		r.announceSigningSecret(sandbox)
 	}
@@ -109,11 +109,11 @@ func (r *Reconciler) secretFromCache(
 	if !found || !metav1.IsControlledBy(cached, sandbox) || !inputs.knows(string(cached.Data[secretKeyAPIKey])) {
 		return credentials{}, false, nil
 	}
-	next, why, err := inputs.choose(credentialsIn(cached), r.Random)
+	next, issue, err := inputs.nextCredentials(credentialsIn(cached), r.Random)
 	if err != nil {
 		return credentials{}, false, secretFailure(key, err)
 	}
-	if why != issueNothing || !r.isCorrect(cached, sandbox, inputs, next) {
+	if issue != issueNothing || !r.isCorrect(cached, sandbox, inputs, next) {
 		return credentials{}, false, nil
 	}
 	r.checkedVersions.remember(cached)

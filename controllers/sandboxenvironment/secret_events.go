@@ -20,17 +20,17 @@ const (
 )
 
 // announceKey creates an event for a change of the API key.
-func (r *Reconciler) announceKey(sandbox *v1alpha1.SandboxEnvironment, inputs credentialInputs, why keyIssue, moved bool) {
+func (r *Reconciler) announceKey(sandbox *v1alpha1.SandboxEnvironment, inputs credentialInputs, issue keyIssue, moved bool) {
 	kind, reason, message := corev1.EventTypeNormal, "", ""
 	switch {
-	case why == issueFirst && inputs.rejectedKey != "":
+	case issue == issueFirst && inputs.rejectedKey != "":
 		kind, reason = corev1.EventTypeWarning, eventAPIKeyTaken
 		message = "The API key in the Secret %s belonged to another sandbox. Cauri replaced it with a new one."
-	case why == issueFirst:
+	case issue == issueFirst:
 		reason, message = eventAPIKeyIssued, "The Secret %s has a new API key."
-	case why == issueRotated && inputs.grace == 0:
+	case issue == issueRotated && inputs.grace == 0:
 		reason, message = eventAPIKeyRotated, "The Secret %s has a new API key. No previous key works any more."
-	case why == issueRotated:
+	case issue == issueRotated:
 		reason, message = eventAPIKeyRotated, fmt.Sprintf(
 			"The Secret %%s has a new API key. The previous key works for another %s.", graceText(sandbox),
 		)

@@ -57,20 +57,20 @@ func setWebhookCondition(
 
 // webhookJudgment returns status, reason and message of the condition.
 func webhookJudgment(url string, health *webhooks.EndpointHealth) (status metav1.ConditionStatus, reason, message string) {
-	why := advice.OfReceiver(health, url)
+	cause := advice.OfReceiver(health, url)
 	switch {
 	case health.Refusal != "":
 		return metav1.ConditionFalse, v1alpha1.ReasonAddressForbidden,
-			fmt.Sprintf("No event is ever sent to spec.webhook.url: %s. %s", health.Refusal, whatToDo(&why))
+			fmt.Sprintf("No event is ever sent to spec.webhook.url: %s. %s", health.Refusal, whatToDo(&cause))
 	case health.State == webhooks.EndpointPaused:
 		fails := "The endpoint has failed for a long time" + inParentheses(health.Cause())
-		if why.Over() {
-			fails = why.What.String()
+		if cause.Over() {
+			fails = cause.What.String()
 		}
 		return metav1.ConditionFalse, v1alpha1.ReasonEndpointFailing, fails +
-			". It gets one event a minute until it acknowledges one; the others wait. " + whatToDo(&why)
+			". It gets one event a minute until it acknowledges one; the others wait. " + whatToDo(&cause)
 	case health.State == webhooks.EndpointFailing:
-		return metav1.ConditionFalse, v1alpha1.ReasonDeliveryFailing, unacknowledged(health, &why) + " " + whatToDo(&why)
+		return metav1.ConditionFalse, v1alpha1.ReasonDeliveryFailing, unacknowledged(health, &cause) + " " + whatToDo(&cause)
 	case health.Acknowledged:
 		return metav1.ConditionTrue, v1alpha1.ReasonReady, "The endpoint acknowledges events."
 	case health.Delivered == 0 && health.LastFailedAt == nil:
@@ -81,11 +81,11 @@ func webhookJudgment(url string, health *webhooks.EndpointHealth) (status metav1
 }
 
 // unacknowledged says how many events are unacknowledged, why the newest one is, and what happens to it.
-func unacknowledged(health *webhooks.EndpointHealth, why *advice.Advice) string {
+func unacknowledged(health *webhooks.EndpointHealth, cause *advice.Advice) string {
 	many, newest := "An event of the last 24 hours is not acknowledged: ", health.Newest.EventID().String()
 	switch n := health.Unacknowledged; {
-	case why.Over():
-		many = why.What.String() + ". The newest is "
+	case cause.Over():
+		many = cause.What.String() + ". The newest is "
 	case n >= webhooks.MostUnacknowledged:
 		many = fmt.Sprintf("%d or more events of the last 24 hours are not acknowledged. The newest is ", n)
 	case n > 1:
@@ -99,11 +99,11 @@ func unacknowledged(health *webhooks.EndpointHealth, why *advice.Advice) string 
 }
 
 // whatToDo says what to do about an endpoint that fails.
-func whatToDo(why *advice.Advice) string {
-	if why.Code == advice.NotDelivered {
+func whatToDo(cause *advice.Advice) string {
+	if cause.Code == advice.NotDelivered {
 		return "Fix the endpoint, or change spec.webhook.url."
 	}
-	return why.Do.String()
+	return cause.Do.String()
 }
 
 // inParentheses returns a cause for the middle of a message; "" for none.

@@ -53,11 +53,11 @@ func ofPast(attempt *Attempt) (a Advice) {
 		again = "There is no webhook now. Set spec.webhook.url of the sandbox, then send the event again."
 	}
 	if attempt.Acknowledged {
-		a.say(Recovered, "Receiver works again", attempt.many("An event was not delivered, and the receiver acknowledges events now",
+		a.set(Recovered, "Receiver works again", attempt.many("An event was not delivered, and the receiver acknowledges events now",
 			"%s events were not delivered, and the receiver acknowledges events now",
 			"More than %s events were not delivered, and the receiver acknowledges events now"), again)
 	} else {
-		a.say(FormerURL, "URL has changed", attempt.many("An event was not delivered to a former URL", "%s events were not delivered to a former URL",
+		a.set(FormerURL, "URL has changed", attempt.many("An event was not delivered to a former URL", "%s events were not delivered to a former URL",
 			"More than %s events were not delivered to a former URL"), again)
 	}
 	if attempt.Event != "" {

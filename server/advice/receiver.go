@@ -97,39 +97,39 @@ func unanswered(kind string, attempt Attempt) Advice {
 	within := fmt.Sprint(webhooks.AttemptTimeout.Seconds())
 	switch kind {
 	case "connection_refused":
-		a.say(NotListening, "Nothing listens", english.Say("Nothing listens at %s", host),
+		a.set(NotListening, "Nothing listens", english.Say("Nothing listens at %s", host),
 			"No program accepts connections there. Start your receiver, or correct the port in its URL.")
 	case "timeout":
 		a.Steps = nil // it was reached
-		a.say(Slow, "Receiver is too slow", english.Say("%s gives no answer within %s s", host, within),
+		a.set(Slow, "Receiver is too slow", english.Say("%s gives no answer within %s s", host, within),
 			"It was reached, and may have done its work. Acknowledge first, do the work afterwards, and do it once for each tx_id, however often the event comes.")
 	case "connect_timeout":
-		a.say(Unreachable, "Receiver is not reached", english.Say("%s accepts no connection within %s s", host, within),
+		a.set(Unreachable, "Receiver is not reached", english.Say("%s accepts no connection within %s s", host, within),
 			"A firewall or a network policy drops what is sent, or no machine has this address.")
 	case "dns":
 		if !strings.Contains(attempt.Failure, noSuchHost) {
-			a.say(DNSFails, "DNS does not answer", english.Say("The DNS server gives no answer for %s", host),
+			a.set(DNSFails, "DNS does not answer", english.Say("The DNS server gives no answer for %s", host),
 				"The name may be right. Look at the DNS of the cluster or of the machine, for example at the log of CoreDNS.")
 			break
 		}
-		a.say(HostUnknown, "Host is not found", english.Say("No address is known for %s", host),
+		a.set(HostUnknown, "Host is not found", english.Say("No address is known for %s", host),
 			"Correct the host in its URL. In a cluster it is the name of the Service and of its namespace: shop.team.svc.")
 	case "tls":
 		if strings.Contains(attempt.Failure, webhooks.HandshakeLate) {
-			a.say(NoHandshake, "TLS does not begin", english.Say("%s accepts the connection, and does not finish the TLS handshake within %s s", host, within),
+			a.set(NoHandshake, "TLS does not begin", english.Say("%s accepts the connection, and does not finish the TLS handshake within %s s", host, within),
 				"The port may speak no TLS: then write http:// in its URL. Or a program or proxy there hangs: its log says why.")
 			break
 		}
-		a.say(Certificate, "Certificate is not accepted", english.Say("The certificate of %s is not accepted", host),
+		a.set(Certificate, "Certificate is not accepted", english.Say("The certificate of %s is not accepted", host),
 			"It has ended, is for another name, or its authority is not known to Cauri. Or the port speaks no TLS.")
 	case "forbidden":
 		a.forbidden(attempt, host)
 	case "connection_reset":
 		a.Steps = nil // it was reached
-		a.say(ConnectionBroken, "Connection breaks", english.Say("%s ends the connection without an answer", host),
+		a.set(ConnectionBroken, "Connection breaks", english.Say("%s ends the connection without an answer", host),
 			"Your receiver or a proxy before it accepts the connection, and ends before it answers. Its log says why.")
 	default:
-		a.say(NotDelivered, "Events do not arrive", english.Say("Events do not arrive at %s", host), "%s", attempt.Failure)
+		a.set(NotDelivered, "Events do not arrive", english.Say("Events do not arrive at %s", host), "%s", attempt.Failure)
 		if attempt.Callback {
 			a.Title, a.What = english.Say("Callbacks do not arrive"), english.Say("Callbacks do not arrive at %s", host)
 		}
@@ -143,19 +143,19 @@ func (a *Advice) forbidden(attempt Attempt, host string) {
 	what := english.Say("Cauri may not send to %s", host)
 	switch {
 	case attempt.Callback && webhooks.OfCallbackHost(attempt.Failure):
-		a.say(CallbackHost, "Host is not allowed", english.Say("This sandbox allows no callbacks to %s", host),
+		a.set(CallbackHost, "Host is not allowed", english.Say("This sandbox allows no callbacks to %s", host),
 			"Add the host to spec.callbackHosts of the sandbox, beside all others that get callbacks. Then send the callback again.")
 	case strings.Contains(attempt.Failure, egress.Loopback):
-		a.say(AddressForbidden, title, what,
+		a.set(AddressForbidden, title, what,
 			"That is the machine of Cauri itself, not yours. In a cluster write the name of the receiver's Service and of its namespace: http://shop.team.svc/webhooks.")
 	case attempt.Callback:
-		a.say(AddressForbidden, title, what, "The operators of this installation allow no callbacks to this address. Ask them, or use another one.")
+		a.set(AddressForbidden, title, what, "The operators of this installation allow no callbacks to this address. Ask them, or use another one.")
 	default:
-		a.say(AddressForbidden, title, what, "The operators of this installation allow no events to this address. Ask them, or use another one.")
+		a.set(AddressForbidden, title, what, "The operators of this installation allow no events to this address. Ask them, or use another one.")
 	}
 }
 
-func (a *Advice) say(code Code, title english.Text, what english.Phrase, do english.Text, args ...any) {
+func (a *Advice) set(code Code, title english.Text, what english.Phrase, do english.Text, args ...any) {
 	a.Code, a.Title, a.What, a.Do = code, english.Say(title), what, english.Say(do, args...)
 }
 
@@ -176,27 +176,27 @@ func answered(status int, callback bool) (a Advice) {
 	credentials := status == http.StatusUnauthorized || status == http.StatusForbidden
 	switch {
 	case credentials && callback:
-		a.say(CallbackRefused, refuses, what,
+		a.set(CallbackRefused, refuses, what,
 			"It wants credentials that the operator does not send. Only the events of Cauri have its signature: let your program take this path without it.")
 	case credentials:
-		a.say(SignatureRefused, refuses, what,
+		a.set(SignatureRefused, refuses, what,
 			"It does not accept the signature. Most often it holds another secret, or a framework writes the body again before it is verified.")
 		a.Steps = verifying
 	case status == http.StatusBadRequest && !callback:
-		a.say(BadRequest, refuses, what,
+		a.set(BadRequest, refuses, what,
 			"It does not accept the signature, or does not understand the body. Most often it holds another secret, or a framework writes the body again before it is verified.")
 		a.Steps = verifying
 	case status == http.StatusNotFound, status == http.StatusMethodNotAllowed:
-		a.say(WrongPath, refuses, what,
+		a.set(WrongPath, refuses, what,
 			"A program answers there, and takes no POST at this path. Compare the path of its URL with the route in your code.")
 	case status == http.StatusGone && !callback: // a callback is sent again as its operator does
-		a.say(Gone, refuses, what, "410 says that it wants no more events, so the retries of an event end with it.")
+		a.set(Gone, refuses, what, "410 says that it wants no more events, so the retries of an event end with it.")
 	case status >= http.StatusInternalServerError:
-		a.say(Fails, "Receiver fails", what, "It takes the event and then fails. The cause is in its own log, at the time of the attempt.")
+		a.set(Fails, "Receiver fails", what, "It takes the event and then fails. The cause is in its own log, at the time of the attempt.")
 	case status < http.StatusBadRequest:
-		a.say(Redirects, refuses, what, "Only a 2xx acknowledges an event, and Cauri follows no redirect. Put the last address into its URL.")
+		a.set(Redirects, refuses, what, "Only a 2xx acknowledges an event, and Cauri follows no redirect. Put the last address into its URL.")
 	default:
-		a.say(Refuses, refuses, what, "It takes the event and refuses it. The cause is in its own log, at the time of the attempt.")
+		a.set(Refuses, refuses, what, "It takes the event and refuses it. The cause is in its own log, at the time of the attempt.")
 	}
 	return a
 }
@@ -207,7 +207,7 @@ const FaultActed Code = "fault.acted"
 // OfFaults returns the cause of an attempt on which faults acted. The parameter effects has them in words, and event is
 // the id of the event.
 func OfFaults(effects []string, event string) (a Advice) {
-	a.say(FaultActed, "Fault on purpose", english.Say("A fault on purpose acted on the last attempt: %s", strings.Join(effects, "; ")),
+	a.set(FaultActed, "Fault on purpose", english.Say("A fault on purpose acted on the last attempt: %s", strings.Join(effects, "; ")),
 		"The receiver need not be wrong.")
 	a.Steps = []Step{{Purpose: "This sends the event without faults:", Command: "resend", Rest: event}}
 	return a

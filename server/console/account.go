@@ -106,8 +106,8 @@ func (a *account) page(newest int64) string {
 	return pathWith(accountPath(a.Account), url.Values{"to": {strconv.FormatInt(newest, 10)}})
 }
 
-// change returns by how much an entry changed the balance.
-func (a *account) change(e *proof.Entry) (change int64) {
+// balanceChange returns by how much an entry changed the balance.
+func (a *account) balanceChange(e *proof.Entry) (change int64) {
 	for _, p := range e.Postings {
 		if p.Account == a.String() {
 			change += p.Credit - p.Debit

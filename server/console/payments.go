@@ -127,8 +127,8 @@ func (r *paymentRow) who(v *visit) string {
 // outgoing reports whether a transaction takes money from the float.
 func outgoing(t *payments.Transaction) bool { return t.Type != payments.Collection }
 
-// change returns the change of the float, before commissions. It is negative for a payout.
-func (r *paymentRow) change() int64 {
+// floatChange returns the change of the float, before commissions. It is negative for a payout.
+func (r *paymentRow) floatChange() int64 {
 	if outgoing(r.Transaction) {
 		return -r.Amount
 	}

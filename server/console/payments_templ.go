@@ -896,7 +896,7 @@ func paymentLine(v *visit, r *paymentRow) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = amount(v, r.Currency, r.change()).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = amount(v, r.Currency, r.floatChange()).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -93,10 +93,10 @@ func (c *Console) listRequests(v *visit) (*requestList, error) {
 	l := &requestList{requestFilter: readRequestFilter(query), now: time.Now()}
 	if id := chi.URLParam(v.request, "id"); id != "" {
 		l.chosen = true
-		if err := c.choose(v, l, id); err != nil {
+		if err := c.selectRequest(v, l, id); err != nil {
 			return l, err
 		}
-	} else if err := c.choose(v, l, query.Get("one")); err != nil && !errors.As(err, new(problem)) {
+	} else if err := c.selectRequest(v, l, query.Get("one")); err != nil && !errors.As(err, new(problem)) {
 		return l, err
 	}
 	if len(l.wrong) > 0 {
@@ -130,8 +130,8 @@ func (c *Console) listRequests(v *visit) (*requestList, error) {
 	return l, nil
 }
 
-// choose sets the request to show beside the list. It returns a [problem] if the log has no request with this id.
-func (c *Console) choose(v *visit, l *requestList, id string) error {
+// selectRequest sets the request to show beside the list. It returns a [problem] if the log has no request with this id.
+func (c *Console) selectRequest(v *visit, l *requestList, id string) error {
 	code, ok := strings.CutPrefix(id, "log_")
 	parsed, err := payments.ParseCode(code)
 	if !ok || err != nil {
@@ -207,7 +207,7 @@ func (r *loggedRequest) wrongFields() (names []string) {
 // quoted returns the attributes of the text about a request. They set the language to English if the text is a message
 // of the API.
 func (r *loggedRequest) quoted() templ.Attributes {
-	if r.Status == 0 || r.does != "" || r.Kind == requests.Unauthenticated || len(r.wrongFields()) > 0 || r.said() == "" {
+	if r.Status == 0 || r.does != "" || r.Kind == requests.Unauthenticated || len(r.wrongFields()) > 0 || r.answerText() == "" {
 		return nil
 	}
 	return templ.Attributes{"lang": "en"}
@@ -233,12 +233,12 @@ func (r *loggedRequest) reasonOf(v *visit) string {
 	case len(names) > 0:
 		return v.Text("%s and %s are wrong", strings.Join(names[:len(names)-1], ", "), names[len(names)-1])
 	}
-	short, _ := firstSentence(r.said())
+	short, _ := firstSentence(r.answerText())
 	return short
 }
 
-// said returns the text of the API about the request: the message of a refusal, or else the hint.
-func (r *loggedRequest) said() string {
+// answerText returns the text of the API about the request: the message of a refusal, or else the hint.
+func (r *loggedRequest) answerText() string {
 	if r.succeeded() {
 		return r.Hint
 	}
@@ -270,8 +270,8 @@ func (r *loggedRequest) verdict(v *visit) string {
 		return v.Count(int64(names), "Refused: one field is wrong.", "Refused: %s fields are wrong.")
 	case r.Kind == requests.Unauthenticated:
 		return v.Text("Refused: it came without a valid key.")
-	case r.said() != "":
-		return r.said()
+	case r.answerText() != "":
+		return r.answerText()
 	}
 	return v.Text("Refused.")
 }

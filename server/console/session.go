@@ -50,7 +50,7 @@ func (c *Console) cookie(name, value string, age time.Duration) *http.Cookie {
 // recognize finds the session of a visit. It returns [sandboxes.ErrNoConsoleSession] if the visit has no session of
 // this sandbox, or if the sandbox does not exist.
 func (c *Console) recognize(ctx context.Context, v *visit) error {
-	sandbox, exists := c.named(v)
+	sandbox, exists := c.sandboxOfPath(v)
 	cookie, err := v.request.Cookie(c.cookieName(sandbox.OrganizationID))
 	if err != nil || !exists {
 		return sandboxes.ErrNoConsoleSession
@@ -90,10 +90,10 @@ func (c *Console) admit(v *visit) (end func(), err error) {
 	return c.Pipeline.AdmitGuest(v.request, v.who.Sandbox.OrganizationID, guest)
 }
 
-// named returns the sandbox that the path of a visit names. If it does not exist, named returns an empty sandbox, which
+// sandboxOfPath returns the sandbox that the path of a visit names. If it does not exist, sandboxOfPath returns an empty sandbox, which
 // has no sessions and no links. The caller continues in the same way in both cases. So the time of the answer does not
 // show whether a sandbox exists.
-func (c *Console) named(v *visit) (sandbox *sandboxes.Sandbox, exists bool) {
+func (c *Console) sandboxOfPath(v *visit) (sandbox *sandboxes.Sandbox, exists bool) {
 	if sandbox, exists = c.Directory.ByName(v.namespace, v.name); exists {
 		return sandbox, true
 	}

@@ -89,7 +89,7 @@ func (c *Console) useLink(v *visit) (httpfront.Answer, error) {
 	if err := c.Directory.Refresh(v.ctx()); err != nil { // the link may be newer than the cached directory
 		return httpfront.Answer{}, err
 	}
-	sandbox, _ := c.named(v)
+	sandbox, _ := c.sandboxOfPath(v)
 	v.who = &service.Caller{Sandbox: sandbox}
 	var token string
 	var session sandboxes.ConsoleSession

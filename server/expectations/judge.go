@@ -55,22 +55,22 @@ type Dated struct {
 	Late     bool        `json:"-"` // as in [Result]
 }
 
-// said returns what is expected and what was observed.
-func (d *Dated) said() string { return fmt.Sprintf("%s. Observed: %s.", d.Line, d.Observed) }
+// sentence returns what is expected and what was observed.
+func (d *Dated) sentence() string { return fmt.Sprintf("%s. Observed: %s.", d.Line, d.Observed) }
 
 // Failure returns why a line that is not met failed.
 func (s *State) Failure(line *Dated) string {
 	switch {
 	case line.Never:
-		return line.said() + " The line cannot be met any more."
+		return line.sentence() + " The line cannot be met any more."
 	case line.Late:
-		return line.said() + " The line was evaluated too late to tell whether it was met in time."
+		return line.sentence() + " The line was evaluated too late to tell whether it was met in time."
 	case s.Reason == ReasonDeadlineExceeded:
-		return line.said() + " The line was not met in time."
+		return line.sentence() + " The line was not met in time."
 	case s.Reason == ReasonUnreadable:
-		return line.said() + " " + s.Message
+		return line.sentence() + " " + s.Message
 	}
-	return line.said() + " The line was not met when another one had failed."
+	return line.sentence() + " The line was not met when another one had failed."
 }
 
 // Moment returns the time for which an expectation is evaluated at the time now. What happens after the time at which the
@@ -113,7 +113,7 @@ func (t Terms) Judge(former *State, results []Result, at time.Time) State {
 		s.Message = s.Failure(late)
 	default:
 		s.Reason = ReasonNotMet
-		s.Message = cmp.Or(unmet, late).said()
+		s.Message = cmp.Or(unmet, late).sentence()
 	}
 	return s
 }

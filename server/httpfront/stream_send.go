@@ -67,7 +67,7 @@ func (x *Pipeline) sendChanges(c *call, l *listener) error {
 		x.metrics.Told(l.add(entries))
 		if now := x.now(); now.Sub(beaten) >= heartbeat {
 			beaten = now
-			l.beat()
+			l.appendHeartbeat()
 		}
 		if err := x.sendStream(&c.out, l); err != nil {
 			return err
@@ -103,9 +103,9 @@ func (l *listener) add(entries []streams.Entry) (sent int) {
 	return sent
 }
 
-// beat appends a heartbeat with the current position, so that a client can resume from it after a long time without
+// appendHeartbeat appends a heartbeat with the current position, so that a client can resume from it after a long time without
 // changes.
-func (l *listener) beat() {
+func (l *listener) appendHeartbeat() {
 	if at, ready := l.stream.Position(); ready {
 		l.text = l.streams.text.Position(l.text, at)
 	}

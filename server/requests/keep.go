@@ -156,10 +156,10 @@ func (n *names) add(k *Redactor, name, what string) {
 	if !k.word(name) {
 		name = what
 	}
-	n.say(name)
+	n.append(name)
 }
 
-func (n *names) say(name string) {
+func (n *names) append(name string) {
 	if len(*n) < maxNames && !slices.Contains(*n, name) {
 		*n = append(*n, name)
 	}
@@ -176,7 +176,7 @@ func (k *Redactor) Query(raw string, allowed Fields) (kept json.RawMessage, notK
 func (k *Redactor) pairs(raw string, allowed Fields, what, rest string) (kept json.RawMessage, notKept []string) {
 	values, left := map[string]string{}, names{}
 	if len(raw) >= MaxBody { // without the pair that is cut, since a part of a credential is not recognized
-		left.say(rest)
+		left.append(rest)
 		raw = raw[:strings.LastIndexByte(raw[:MaxBody], '&')+1]
 	}
 	for pair := range strings.SplitSeq(raw, "&") {
@@ -296,7 +296,7 @@ func (c *copier) document() bool {
 		return false
 	}
 	if !c.list('{', '}', c.member) && c.left != nil {
-		c.left.say(string(RestOfBody))
+		c.left.append(string(RestOfBody))
 	}
 	return true
 }

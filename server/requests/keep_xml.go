@@ -30,7 +30,7 @@ func (k *Redactor) elements(text []byte, allowed Fields) (kept json.RawMessage, 
 	for ; err == nil && depth <= maxXMLDepth; token, err = in.Token() {
 		switch t := token.(type) {
 		case xml.Directive:
-			notKept.say(string(RestOfBody))
+			notKept.append(string(RestOfBody))
 			return encodedTexts(values), notKept
 		case xml.StartElement:
 			depth, childless = depth+1, true
@@ -48,7 +48,7 @@ func (k *Redactor) elements(text []byte, allowed Fields) (kept json.RawMessage, 
 		}
 	}
 	if !errors.Is(err, io.EOF) {
-		notKept.say(string(RestOfBody))
+		notKept.append(string(RestOfBody))
 	}
 	return encodedTexts(values), notKept
 }

@@ -28,7 +28,7 @@ func (s *Registry) ApplySandbox(ctx context.Context, want Config) (SandboxState,
 		return SandboxState{}, err
 	}
 	c := &sandboxChange{store: s, q: s.readOnlyQueries(), uid: uid, want: want}
-	err = c.look(ctx)
+	err = c.compare(ctx)
 	if errors.Is(err, errToWrite) {
 		err = s.inTx(ctx, func(q *sqlc.Queries) error {
 			c = &sandboxChange{store: s, q: q, uid: uid, want: want}
@@ -41,7 +41,7 @@ func (s *Registry) ApplySandbox(ctx context.Context, want Config) (SandboxState,
 	if c.clockAdvancing {
 		return SandboxState{}, ErrClockAdvancing
 	}
-	return c.state, postgres.Classify(s.observe(ctx, c.tenant, want.MonthlyQuota != nil, &c.state), "reading the sandbox's counts")
+	return c.state, postgres.Classify(s.readCounts(ctx, c.tenant, want.MonthlyQuota != nil, &c.state), "reading the sandbox's counts")
 }
 
 // sandboxChange is one run of ApplySandbox.
@@ -59,9 +59,9 @@ type sandboxChange struct {
 	clockAdvancing bool // the clock's mode was not changed, since the clock is being advanced
 }
 
-// look takes no lock, and compares the sandbox's rows with the resource. It returns errToWrite if anything has to be
+// compare takes no lock, and compares the sandbox's rows with the resource. It returns errToWrite if anything has to be
 // written.
-func (c *sandboxChange) look(ctx context.Context) error {
+func (c *sandboxChange) compare(ctx context.Context) error {
 	row, err := c.q.FindOrganization(ctx, c.uid)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return errToWrite

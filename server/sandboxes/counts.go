@@ -36,9 +36,9 @@ const (
 	countedAtMost = 1000
 )
 
-// observe sets the fields of state about payments and deliveries. The parameter limited reports whether the sandbox has
+// readCounts sets the fields of state about payments and deliveries. The parameter limited reports whether the sandbox has
 // a quota.
-func (s *Registry) observe(ctx context.Context, tenant int64, limited bool, state *SandboxState) (err error) {
+func (s *Registry) readCounts(ctx context.Context, tenant int64, limited bool, state *SandboxState) (err error) {
 	if state.Transactions, err = s.countTransactions(ctx, tenant); err != nil {
 		return err
 	}
@@ -68,7 +68,7 @@ func (s *Registry) Counts(ctx context.Context, sandboxUID string) (
 	var state SandboxState
 	row, err := s.system().FindOrganization(ctx, uid)
 	if err == nil {
-		err = s.observe(ctx, row.Organization.Tenant, false, &state)
+		err = s.readCounts(ctx, row.Organization.Tenant, false, &state)
 	}
 	return state.Transactions, state.Endpoint, postgres.Classify(err, "reading the sandbox's counts")
 }

@@ -49,7 +49,7 @@ func Encoding(body []byte, contentEncoding string) string {
 			break
 		}
 	}
-	return fmt.Sprintf("it is not UTF-8: %s is %x, as in ISO-8859-1 or Windows-1252. Send it as UTF-8", place(body, at), body[at])
+	return fmt.Sprintf("it is not UTF-8: %s is %x, as in ISO-8859-1 or Windows-1252. Send it as UTF-8", positionOf(body, at), body[at])
 }
 
 func insteadOf(says string) string {
@@ -62,8 +62,8 @@ func insteadOf(says string) string {
 	return "send it as UTF-8"
 }
 
-// place says where a byte of a text is: its line, its column in characters, and its number, all from 1.
-func place(text []byte, at int) string {
+// positionOf says where a byte of a text is: its line, its column in characters, and its number, all from 1.
+func positionOf(text []byte, at int) string {
 	before := text[:at]
 	line := 1 + bytes.Count(before, []byte("\n"))
 	column := 1 + utf8.RuneCount(before[bytes.LastIndexByte(before, '\n')+1:])

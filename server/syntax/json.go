@@ -58,7 +58,7 @@ var literals = []struct{ literal, instead string }{
 func syntaxError(text []byte, wrong *json.SyntaxError) string {
 	at := int(wrong.Offset) - 1
 	if strings.Contains(wrong.Error(), "unexpected end") || at >= len(text) {
-		return fmt.Sprintf("it ends too early, at %s: it was probably cut off", place(text, len(text)))
+		return fmt.Sprintf("it ends too early, at %s: it was probably cut off", positionOf(text, len(text)))
 	}
 	if at < 0 {
 		return wrong.Error()
@@ -66,11 +66,11 @@ func syntaxError(text []byte, wrong *json.SyntaxError) string {
 	before := lastOf(text[:at])
 	for _, l := range literals {
 		if isAt(text, at, l.literal) {
-			return fmt.Sprintf("%s has %s: %s", place(text, at), l.literal, l.instead)
+			return fmt.Sprintf("%s has %s: %s", positionOf(text, at), l.literal, l.instead)
 		}
 	}
 	found, _ := utf8.DecodeRune(text[at:])
-	return fmt.Sprintf("%s has %s: %s", place(text, at), named(found), adviceOn(found, before, wrong.Error()))
+	return fmt.Sprintf("%s has %s: %s", positionOf(text, at), nameOf(found), adviceOn(found, before, wrong.Error()))
 }
 
 func isAt(text []byte, at int, word string) bool { return bytes.HasPrefix(text[at:], []byte(word)) }
@@ -83,8 +83,8 @@ func lastOf(text []byte) byte {
 	return 0
 }
 
-// named returns a character as people write it, in ASCII.
-func named(r rune) string {
+// nameOf returns a character as people write it, in ASCII.
+func nameOf(r rune) string {
 	if r == '\'' {
 		return "a single quote"
 	}

@@ -27,13 +27,13 @@ func XML(body []byte) string {
 			return "it has no element"
 		case err != nil:
 			at := min(int(in.InputOffset()), len(body))
-			return fmt.Sprintf("%s is not well-formed XML", place(body, at))
+			return fmt.Sprintf("%s is not well-formed XML", positionOf(body, at))
 		}
 		switch token.(type) {
 		case xml.StartElement:
 			elements++
 		case xml.Directive:
-			return fmt.Sprintf("%s is a document type, which is not read", place(body, int(in.InputOffset())))
+			return fmt.Sprintf("%s is a document type, which is not read", positionOf(body, int(in.InputOffset())))
 		}
 	}
 }

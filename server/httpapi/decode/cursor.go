@@ -25,8 +25,8 @@ const (
 	callbackCursors cursors = "callbacks"
 )
 
-// place decodes a cursor into *into. It returns the problem of an invalid cursor, or "".
-func (c cursors) place(into **payments.ID, tenant int64, text string) (problem string) {
+// decode decodes a cursor into *into. It returns the problem of an invalid cursor, or "".
+func (c cursors) decode(into **payments.ID, tenant int64, text string) (problem string) {
 	id, err := c.parse(tenant, text)
 	if err != nil {
 		return "is not one that this list gave: send a nextCursor as it was, or none"
@@ -41,9 +41,9 @@ func (c cursors) before() cursors { return c + " before" }
 // noPrevious is the problem of an invalid cursor of a page that ends before an object.
 const noPrevious = "is not one that this list gave: send a previousCursor as it was, or none"
 
-// placeBefore is [cursors.place] for a cursor of [cursors.Before].
-func (c cursors) placeBefore(into **payments.ID, tenant int64, text string) (problem string) {
-	if c.before().place(into, tenant, text) != "" {
+// decodeBefore is [cursors.decode] for a cursor of [cursors.Before].
+func (c cursors) decodeBefore(into **payments.ID, tenant int64, text string) (problem string) {
+	if c.before().decode(into, tenant, text) != "" {
 		return noPrevious
 	}
 	return ""
@@ -74,15 +74,15 @@ func BeforeEvent(tenant int64, id payments.EventID) string {
 	return EventCursors.Before(tenant, id.ID)
 }
 
-// placeOfEvent is [cursors.place] for a cursor of the list of events, or [cursors.placeBefore]: the parameter place says
+// decodeEvent is [cursors.decode] for a cursor of the list of events, or [cursors.decodeBefore]: the parameter decode says
 // which.
-func placeOfEvent(
-	into **payments.EventID, place func(c cursors, into **payments.ID, tenant int64, text string) string, tenant int64, text string,
+func decodeEvent(
+	into **payments.EventID, decode func(c cursors, into **payments.ID, tenant int64, text string) string, tenant int64, text string,
 ) (problem string) {
 	var id *payments.ID
-	callback := place(callbackCursors, &id, tenant, text) == ""
+	callback := decode(callbackCursors, &id, tenant, text) == ""
 	if !callback {
-		problem = place(EventCursors, &id, tenant, text)
+		problem = decode(EventCursors, &id, tenant, text)
 	}
 	if problem == "" {
 		*into = &payments.EventID{ID: *id, Callback: callback}

@@ -20,10 +20,10 @@ type EventQuery struct {
 var EventParameters = Parameters[EventQuery, wire.EventList]{
 	"limit": func(q *EventQuery, value string, _ int64) string { return limit(&q.Limit, value) },
 	"cursor": func(q *EventQuery, value string, tenant int64) string {
-		return placeOfEvent(&q.After, cursors.place, tenant, value)
+		return decodeEvent(&q.After, cursors.decode, tenant, value)
 	},
 	"before": func(q *EventQuery, value string, tenant int64) string {
-		return placeOfEvent(&q.Before, cursors.placeBefore, tenant, value)
+		return decodeEvent(&q.Before, cursors.decodeBefore, tenant, value)
 	},
 	"event": func(q *EventQuery, value string, _ int64) string {
 		i := slices.Index(wire.EventNames, value)

@@ -37,7 +37,7 @@ func (q *LedgerQuery) Account() proof.Account {
 var LedgerParameters = Parameters[LedgerQuery, wire.LedgerAccountList]{
 	"limit": func(q *LedgerQuery, value string, _ int64) string { return limit(&q.Limit, value) },
 	"cursor": func(q *LedgerQuery, value string, tenant int64) string {
-		return LedgerCursors.place(&q.After, tenant, value)
+		return LedgerCursors.decode(&q.After, tenant, value)
 	},
 	"verify": func(q *LedgerQuery, value string, _ int64) string {
 		q.Verify = value == wire.VerifyFull

@@ -101,7 +101,7 @@ func ParseEntryQuery(header http.Header, raw string, tenant int64) (EntryQuery, 
 // continueAt sets q.After from the query's cursor. It returns a problem for a cursor of another account.
 func (q *EntryQuery) continueAt(tenant int64) (problem string) {
 	var place *payments.ID
-	if problem := entryCursors(q.Account).place(&place, tenant, q.cursor); problem != "" {
+	if problem := entryCursors(q.Account).decode(&place, tenant, q.cursor); problem != "" {
 		return problem
 	}
 	q.After = int64(binary.BigEndian.Uint64(place[:8]))
@@ -112,7 +112,7 @@ func (q *EntryQuery) continueAt(tenant int64) (problem string) {
 // entries have no gaps. It returns a problem for a cursor of another account.
 func (q *EntryQuery) endAt(tenant int64) (problem string) {
 	var place *payments.ID
-	if problem := entryCursors(q.Account).placeBefore(&place, tenant, q.before); problem != "" {
+	if problem := entryCursors(q.Account).decodeBefore(&place, tenant, q.before); problem != "" {
 		return problem
 	}
 	last := int64(binary.BigEndian.Uint64(place[:8])) - 1

@@ -36,10 +36,10 @@ func ParsePaymentQuery(header http.Header, raw string, tenant int64) (PaymentQue
 var PaymentParameters = Parameters[PaymentQuery, wire.PaymentList]{
 	"limit": func(q *PaymentQuery, value string, _ int64) string { return limit(&q.Limit, value) },
 	"cursor": func(q *PaymentQuery, value string, tenant int64) string {
-		return PaymentCursors.place(&q.After, tenant, value)
+		return PaymentCursors.decode(&q.After, tenant, value)
 	},
 	"before": func(q *PaymentQuery, value string, tenant int64) string {
-		return PaymentCursors.placeBefore(&q.Before, tenant, value)
+		return PaymentCursors.decodeBefore(&q.Before, tenant, value)
 	},
 	"country":  func(q *PaymentQuery, value string, _ int64) string { return country(&q.Filter.Country, value) },
 	"operator": func(q *PaymentQuery, value string, _ int64) string { return operator(&q.Filter.Operator, value) },

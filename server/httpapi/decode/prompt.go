@@ -15,7 +15,7 @@ type PromptQuery struct {
 var PromptParameters = Parameters[PromptQuery, wire.PromptList]{
 	"limit": func(q *PromptQuery, value string, _ int64) string { return limit(&q.Limit, value) },
 	"cursor": func(q *PromptQuery, value string, tenant int64) string {
-		return PromptCursors.place(&q.After, tenant, value)
+		return PromptCursors.decode(&q.After, tenant, value)
 	},
 }
 

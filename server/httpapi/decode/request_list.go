@@ -23,10 +23,10 @@ type RequestQuery struct {
 var RequestParameters = Parameters[RequestQuery, wire.RequestList]{
 	"limit": func(q *RequestQuery, value string, _ int64) string { return limit(&q.Limit, value) },
 	"cursor": func(q *RequestQuery, value string, tenant int64) string {
-		return RequestCursors.place(&q.After, tenant, value)
+		return RequestCursors.decode(&q.After, tenant, value)
 	},
 	"before": func(q *RequestQuery, value string, tenant int64) string {
-		return RequestCursors.placeBefore(&q.Before, tenant, value)
+		return RequestCursors.decodeBefore(&q.Before, tenant, value)
 	},
 	"all": func(q *RequestQuery, value string, _ int64) string {
 		if value != "true" && value != "false" {

@@ -40,7 +40,7 @@ type TestClientQuery struct {
 var TestClientParameters = Parameters[TestClientQuery, wire.TestClientList]{
 	"limit": func(q *TestClientQuery, value string, _ int64) string { return limit(&q.Limit, value) },
 	"cursor": func(q *TestClientQuery, value string, tenant int64) string {
-		return TestClientCursors.place(&q.After, tenant, value)
+		return TestClientCursors.decode(&q.After, tenant, value)
 	},
 	"country":  func(q *TestClientQuery, value string, _ int64) string { return country(&q.Filter.Country, value) },
 	"operator": func(q *TestClientQuery, value string, _ int64) string { return operator(&q.Filter.Operator, value) },

@@ -113,7 +113,7 @@ func servePage(ctx context.Context, s operatorapi.Sandbox, v *operatorapi.Visit)
 	case v.Form == nil || o.state != initiated:
 		return newView(v, o).page(http.StatusOK), nil
 	case v.Form.Get("action") == "cancel":
-		return decide(ctx, s, v, o, s.Cancel(ctx, v.Order))
+		return answerDecision(ctx, s, v, o, s.Cancel(ctx, v.Order))
 	}
 	return confirm(ctx, s, v, o)
 }
@@ -143,7 +143,7 @@ func confirm(ctx context.Context, s operatorapi.Sandbox, v *operatorapi.Visit, o
 	refused := operatorapi.IsRefused(err, operatorapi.WrongCode) || operatorapi.IsRefused(err, operatorapi.Duplicate) ||
 		operatorapi.IsRefused(err, operatorapi.NotFound)
 	if !refused {
-		return decide(ctx, s, v, o, err)
+		return answerDecision(ctx, s, v, o, err)
 	}
 	return toPage(), nil
 }
@@ -164,11 +164,11 @@ func again(ctx context.Context, s operatorapi.Sandbox, token string) (*order, er
 	return read(ctx, s, found)
 }
 
-// decide answers the payer's decision on an order. The parameter err is the error of that decision; nil if the decision
+// answerDecision answers the payer's decision on an order. The parameter err is the error of that decision; nil if the decision
 // was recorded. The page shows how the order ended. The header Refresh leads the browser to an address of the shop.
-// decide does not redirect, because the policy of the page makes browsers refuse a redirect to another site after a
+// answerDecision does not redirect, because the policy of the page makes browsers refuse a redirect to another site after a
 // form.
-func decide(ctx context.Context, s operatorapi.Sandbox, v *operatorapi.Visit, o *order, err error) (operatorapi.Answer, error) {
+func answerDecision(ctx context.Context, s operatorapi.Sandbox, v *operatorapi.Visit, o *order, err error) (operatorapi.Answer, error) {
 	if err == nil {
 		o, err = again(ctx, s, v.Order.Token)
 	}
