@@ -1,6 +1,6 @@
 // Package httpapi serves /v1, the API for a merchant's backend.
 //
-// A handler decodes a request, calls package service, and encodes a view of the result. Package exchange has the code
+// A handler decodes a request, calls package service, and encodes a view of the result. Package httpfront has the code
 // that all fronts share.
 package httpapi
 
