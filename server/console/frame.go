@@ -24,7 +24,7 @@ var always = []string{
 
 // replaced returns the selector of the elements that htmx replaces.
 func (p *page) replaced() string {
-	if p.alone {
+	if p.frameless {
 		return "#stopped,#" + strings.Join(p.live, ",#")
 	}
 	return "#" + strings.Join(append(always, p.live...), ",#")
@@ -32,7 +32,7 @@ func (p *page) replaced() string {
 
 // framed returns a page in its frame.
 func framed(v *visit, p page) templ.Component {
-	if p.alone {
+	if p.frameless {
 		return handsetLayout(v, p)
 	}
 	return layout(v, p)

@@ -70,7 +70,7 @@ func (c *Console) handset(v *visit) (page, error) {
 		return page{}, err
 	}
 	p := page{
-		title: h.called(), live: []string{h.id("phone")}, every: handsetsEvery, of: handsetChanges, pause: handsetPause, alone: true,
+		title: h.called(), live: []string{h.id("phone")}, every: handsetsEvery, of: handsetChanges, pause: handsetPause, frameless: true,
 	}
 	if hasPage(h.Operator) {
 		p.live = append(p.live, h.id("code"))

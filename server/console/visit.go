@@ -58,9 +58,9 @@ type page struct {
 	// of has the types of changes that the live elements show, separated by commas; empty: all.
 	of string
 	// pause is the minimum interval in milliseconds between two updates; 0: the default of console.js.
-	pause  int
-	alone  bool // whether the page is without the frame of the console
-	status int  // 0: 200
+	pause     int
+	frameless bool // whether the page is without the frame of the console
+	status    int  // 0: 200
 }
 
 // handler returns the handler of a route. The handler checks the session and its role, and puts a page into the layout.

@@ -68,9 +68,9 @@ type waiter[T any] struct {
 
 // result is sent to a waiter.
 type result struct {
-	lead  bool // the waiter has to lead now
-	alone bool // the batch did not do the request: the waiter does it alone
-	err   error
+	lead        bool // the waiter has to lead now
+	exclusively bool // the batch did not do the request: the waiter does it alone
+	err         error
 }
 
 // Do does a request, alone or in a batch, and returns the error of One or of Many. It returns [ErrOverloaded] if the
@@ -92,7 +92,7 @@ func (c *Coalescer[T]) Do(ctx context.Context, at QueueKey, request T) error {
 	if r.lead {
 		r = c.lead(ctx, at, request)
 	}
-	if r.alone {
+	if r.exclusively {
 		return c.One(ctx, at, request, false)
 	}
 	return r.err
@@ -182,7 +182,7 @@ func together(done []bool, err error) func(i int) result {
 		case err != nil && unavailable(err):
 			return result{err: err}
 		case err != nil || !done[i]:
-			return result{alone: true}
+			return result{exclusively: true}
 		}
 		return result{}
 	}
@@ -229,7 +229,7 @@ func (c *Coalescer[T]) giveUp(ctx context.Context, at QueueKey, w *waiter[T]) er
 	case r := <-w.results:
 		if r.lead {
 			c.pass(at)
-		} else if !r.alone {
+		} else if !r.exclusively {
 			return r.err
 		}
 		return waitedFor(ctx, "the requests before it")

@@ -22,10 +22,10 @@ const (
 	sharedAtMost = 16
 	// If a statement makes a batch fail, its tenant shares no commit for a second. The time doubles with each failure,
 	// up to a minute.
-	aloneAtLeast = time.Second
-	aloneAtMost  = time.Minute
-	// aloneTenants is the maximum number of tenants for which such a time is stored.
-	aloneTenants = 10_000
+	minIsolation = time.Second
+	maxIsolation = time.Minute
+	// maxIsolated is the maximum number of tenants for which such a time is stored.
+	maxIsolated = 10_000
 )
 
 // sharedCommit sends writing statements of several tenants in one database transaction, each in the scope of its own
@@ -43,10 +43,10 @@ type sharedCommit struct {
 	db    *DB
 	queue Coalescer[*sharedStatement]
 
-	mu     sync.Mutex
-	within map[int64]bool // tenants with a statement that waits or is under way
-	alone  map[int64]isolation
-	stats  SharedCommits
+	mu       sync.Mutex
+	within   map[int64]bool // tenants with a statement that waits or is under way
+	isolated map[int64]isolation
+	stats    SharedCommits
 }
 
 // SharedCommits counts the commits of statements that may share a commit, and the statements that were sent alone.
@@ -89,7 +89,7 @@ type sharedStatement struct {
 }
 
 func newSharedCommit(db *DB) *sharedCommit {
-	c := &sharedCommit{db: db, within: map[int64]bool{}, alone: map[int64]isolation{}}
+	c := &sharedCommit{db: db, within: map[int64]bool{}, isolated: map[int64]isolation{}}
 	c.stats.Failed = map[string]int64{"lock": 0, "constraint": 0, "unavailable": 0, "other": 0}
 	c.stats.Alone = map[string]int64{aloneBusy: 0, aloneFailed: 0, aloneIsolated: 0}
 	c.queue = Coalescer[*sharedStatement]{
@@ -138,7 +138,7 @@ func (c *sharedCommit) enter(tenant int64) bool {
 	switch {
 	case c.within[tenant]:
 		c.stats.Alone[aloneBusy]++
-	case c.db.now().Before(c.alone[tenant].until):
+	case c.db.now().Before(c.isolated[tenant].until):
 		c.stats.Alone[aloneIsolated]++
 	default:
 		c.within[tenant] = true
@@ -158,15 +158,15 @@ func (c *sharedCommit) failed(tenant int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now := c.db.now()
-	last, known := c.alone[tenant]
-	if !known && len(c.alone) >= aloneTenants {
-		clear(c.alone)
+	last, known := c.isolated[tenant]
+	if !known && len(c.isolated) >= maxIsolated {
+		clear(c.isolated)
 	}
-	length := aloneAtLeast
+	length := minIsolation
 	if known && now.Sub(last.until) < last.length {
-		length = min(2*last.length, aloneAtMost)
+		length = min(2*last.length, maxIsolation)
 	}
-	c.alone[tenant] = isolation{length, now.Add(length)}
+	c.isolated[tenant] = isolation{length, now.Add(length)}
 }
 
 // sendAlone sends one statement as if there were no shared commit.

@@ -61,9 +61,9 @@ type Worker struct {
 	checks   *prometheus.CounterVec
 	checking prometheus.Histogram
 
-	removed *prometheus.CounterVec
-	sweeps  *prometheus.CounterVec
-	alone   *prometheus.CounterVec
+	removed         *prometheus.CounterVec
+	sweeps          *prometheus.CounterVec
+	sandboxFailures *prometheus.CounterVec
 }
 
 // NewWorker registers the metrics of a worker.
@@ -164,14 +164,14 @@ func (w *Worker) registerSweeps(registry prometheus.Registerer) {
 	w.sweeps = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "cauri_worker_sweep_failures_total", Help: "Failed runs of a sweep, by sweep. Each is retried.",
 	}, []string{"sweep"})
-	w.alone = prometheus.NewCounterVec(prometheus.CounterOpts{
+	w.sandboxFailures = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "cauri_worker_sandbox_failures_total",
 		Help: "Failures of a sweep in one sandbox alone, by sweep. " +
 			"The sweep skips the sandbox for a while; the status of its resource says why.",
 	}, []string{"sweep"})
 	startAtZero(w.advances, AdvanceReached, AdvanceStopped)
-	startAtZero(w.alone, "settlement", "delivery", "passthrough", "callbacks", "retention", "purge", "clock", "verification", "expectations")
-	registry.MustRegister(w.advances, w.removed, w.sweeps, w.alone)
+	startAtZero(w.sandboxFailures, "settlement", "delivery", "passthrough", "callbacks", "retention", "purge", "clock", "verification", "expectations")
+	registry.MustRegister(w.advances, w.removed, w.sweeps, w.sandboxFailures)
 }
 
 // startAtZero initializes these values of a counter's label with 0, so that Prometheus sees the first count as an
@@ -294,7 +294,7 @@ func (w *Worker) ReceiverChecked(result string, took *time.Duration) {
 // SandboxFailed counts a sweep that failed only in one sandbox.
 func (w *Worker) SandboxFailed(sweep string) {
 	if w != nil {
-		w.alone.WithLabelValues(sweep).Inc()
+		w.sandboxFailures.WithLabelValues(sweep).Inc()
 	}
 }
 
