@@ -114,6 +114,6 @@ func decideCallbacks(
 // SendCallbackAgain queues a sent callback once more for the same attempt, and ends its lease. It returns false, and
 // changes nothing, if the lease had expired.
 func (s *Deliveries) SendCallbackAgain(ctx context.Context, c *LeasedCallback) (leaseHeld bool, err error) {
-	changed, err := s.core.System().SendCallbackAgain(ctx, c.Tenant, postgres.UUID(c.ID), c.Fence)
+	changed, err := s.core.Unscoped().SendCallbackAgain(ctx, c.Tenant, postgres.UUID(c.ID), c.Fence)
 	return changed > 0, postgres.Classify(err, "sending a callback again")
 }

@@ -148,12 +148,12 @@ func (s *Deliveries) GiveBackCallbacks(ctx context.Context, callbacks []LeasedCa
 		keys.Add(callbacks[i].Tenant, postgres.UUID(callbacks[i].ID))
 		fences[i] = callbacks[i].Fence
 	}
-	return postgres.Classify(s.core.System().GiveBackCallbacks(ctx, keys.Tenants, keys.IDs, fences), "giving callbacks back")
+	return postgres.Classify(s.core.Unscoped().GiveBackCallbacks(ctx, keys.Tenants, keys.IDs, fences), "giving callbacks back")
 }
 
 // FinishCallback records an attempt and ends its lease. If the lease has expired, it returns false and writes nothing.
 func (s *Deliveries) FinishCallback(ctx context.Context, c *LeasedCallback, a AttemptResult) (leaseHeld bool, err error) {
-	rows, err := s.core.System().FinishCallback(ctx, sqlc.FinishCallbackParams{
+	rows, err := s.core.Unscoped().FinishCallback(ctx, sqlc.FinishCallbackParams{
 		Tenant: c.Tenant, ID: postgres.UUID(c.ID), Fence: c.Fence, StartedAt: a.StartedAt, RealStartedAt: c.TakenAt,
 		DurationMs: int32(a.Duration.Milliseconds()), ResponseStatus: int32(a.ResponseStatus), ResponseBody: a.ResponseBody, Error: a.Error,
 		Fault: faultName(c.Fault), State: sqlc.EventState(a.State), RetryAfterMs: postgres.Milliseconds(a.RetryAfter),

@@ -251,7 +251,7 @@ func (s *Deliveries) GiveBackEvents(ctx context.Context, events []LeasedEvent) e
 		keys.Add(events[i].Tenant, postgres.UUID(events[i].ID))
 		fences[i] = events[i].Fence
 	}
-	return postgres.Classify(s.core.System().GiveBackEvents(ctx, keys.Tenants, keys.IDs, fences), "giving events back")
+	return postgres.Classify(s.core.Unscoped().GiveBackEvents(ctx, keys.Tenants, keys.IDs, fences), "giving events back")
 }
 
 // TenantsToDeliver returns the sandboxes with due events. It leaves out suspended sandboxes, and those whose endpoint

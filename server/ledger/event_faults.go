@@ -260,7 +260,7 @@ func targetOfTransaction(t *sqlc.Transaction, seed *int64, now time.Time) *fault
 // SendAgain queues a sent event once more for the same attempt, and ends its lease. The event is due after spacing, in
 // sandbox time. SendAgain returns false, and changes nothing, if the lease had expired.
 func (s *Deliveries) SendAgain(ctx context.Context, e *LeasedEvent, spacing time.Duration) (leaseHeld bool, err error) {
-	changed, err := s.core.System().SendEventAgain(ctx, postgres.Milliseconds(spacing), e.Tenant, postgres.UUID(e.ID), e.Fence)
+	changed, err := s.core.Unscoped().SendEventAgain(ctx, postgres.Milliseconds(spacing), e.Tenant, postgres.UUID(e.ID), e.Fence)
 	return changed > 0, postgres.Classify(err, "sending an event again")
 }
 

@@ -76,7 +76,7 @@ func (s *Forwards) LeaseDueForwards(
 // BeginForwardAttempt records that a collection is about to be sent to its operator. If it reports false, the lease was
 // lost, and the caller must not send the collection.
 func (s *Forwards) BeginForwardAttempt(ctx context.Context, f *Forward) (begun bool, err error) {
-	rows, err := s.core.System().BeginForwardAttempt(ctx, f.Tenant, postgres.UUID(f.Transaction.ID), f.Fence)
+	rows, err := s.core.Unscoped().BeginForwardAttempt(ctx, f.Tenant, postgres.UUID(f.Transaction.ID), f.Fence)
 	return rows == 1, postgres.Classify(err, "writing down an attempt to forward a collection")
 }
 
@@ -88,7 +88,7 @@ func (s *Forwards) GiveBackForwards(ctx context.Context, forwards []Forward) err
 		keys.Add(forwards[i].Tenant, postgres.UUID(forwards[i].Transaction.ID))
 		fences[i] = forwards[i].Fence
 	}
-	return postgres.Classify(s.core.System().GiveBackForwards(ctx, keys.Tenants, keys.IDs, fences), "giving collections back")
+	return postgres.Classify(s.core.Unscoped().GiveBackForwards(ctx, keys.Tenants, keys.IDs, fences), "giving collections back")
 }
 
 func (s *Forwards) forwardOf(row *sqlc.LockDueForwardsRow) Forward {
@@ -135,7 +135,7 @@ type Deferred struct {
 // DeferForward ends the lease of a collection. The collection becomes due again after d.After or at its expiry,
 // whichever is earlier. DeferForward reports false, and writes nothing, if the lease was lost.
 func (s *Forwards) DeferForward(ctx context.Context, f *Forward, d Deferred) (leaseHeld bool, err error) {
-	rows, err := s.core.System().DeferForward(ctx, sqlc.DeferForwardParams{
+	rows, err := s.core.Unscoped().DeferForward(ctx, sqlc.DeferForwardParams{
 		AgainAfterMs: postgres.Milliseconds(d.After), Failures: int32(d.Failures), Accepted: d.Accepted, NativeID: postgres.Optional(d.NativeID),
 		NativeRaw: d.NativeRaw,
 		Tenant:    f.Tenant, ID: postgres.UUID(f.Transaction.ID), Fence: f.Fence,
@@ -158,10 +158,10 @@ func (s *Forwards) SettleForward(ctx context.Context, f *Forward, r OperatorResu
 		Status: r.Status, NativeID: postgres.Optional(r.NativeID), NativeRaw: r.NativeRaw,
 		Tenant: f.Tenant, ID: postgres.UUID(f.Transaction.ID), Fence: f.Fence,
 	}
-	rows, err := s.core.System().SettleForward(ctx, params)
+	rows, err := s.core.Unscoped().SettleForward(ctx, params)
 	if exceedsMaxBalance(err) {
 		params.Status = payments.LimitExceeded
-		rows, err = s.core.System().SettleForward(ctx, params)
+		rows, err = s.core.Unscoped().SettleForward(ctx, params)
 	}
 	if rows == 1 {
 		s.core.Sandboxes.NoteActivity(f.Tenant)

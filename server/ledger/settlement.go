@@ -93,7 +93,7 @@ func anyFull(claimed []sqlc.ClaimDueTransactionsRow, perTenant int) bool {
 // RequeueStuck finds pending transactions that have expired and that no worker would take any more, at most the number
 // batch. It makes them due, and returns their number. Normally there are none.
 func (s *Settler) RequeueStuck(ctx context.Context, batch int) (int, error) {
-	woken, err := s.core.System().RequeueStuck(ctx, int32(batch))
+	woken, err := s.core.Unscoped().RequeueStuck(ctx, int32(batch))
 	return int(woken), postgres.Classify(err, "looking for payments that were forgotten")
 }
 

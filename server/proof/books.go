@@ -18,8 +18,8 @@ import (
 // core has the database, which the types of this package share.
 type core struct{ db *postgres.DB }
 
-// system returns queries that run outside the tenant scope.
-func (c core) system() *sqlc.Queries { return sqlc.New(c.db.Unscoped()) }
+// unscoped returns queries that run outside the tenant scope.
+func (c core) unscoped() *sqlc.Queries { return sqlc.New(c.db.Unscoped()) }
 
 // inTx runs f in one database transaction outside the tenant scope.
 func (c core) inTx(ctx context.Context, options pgx.TxOptions, f func(q *sqlc.Queries) error) error {

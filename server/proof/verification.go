@@ -51,7 +51,7 @@ func NewProofs(db *postgres.DB, store *sandboxes.Registry, chance func() float64
 
 // TenantsToVerify returns sandboxes whose ledger is due to be verified, at most the number batch.
 func (p *Proofs) TenantsToVerify(ctx context.Context, batch int) ([]queues.DueTenant, error) {
-	rows, err := p.system().TenantsToVerify(ctx, postgres.Milliseconds(verificationPause), int32(batch))
+	rows, err := p.unscoped().TenantsToVerify(ctx, postgres.Milliseconds(verificationPause), int32(batch))
 	if err != nil {
 		return nil, postgres.Classify(err, "looking for ledgers to verify")
 	}
@@ -73,7 +73,7 @@ type VerifiedLedger struct {
 // balance does not follow from its movements. It reads the ledger in short statements and locks no balance. It returns
 // nil and no error if another worker has the lease of the sandbox, or if the sandbox is gone.
 func (p *Proofs) Verify(ctx context.Context, tenant int64) (*VerifiedLedger, error) {
-	lease, err := p.system().LeaseProof(ctx, postgres.Milliseconds(verificationLease), tenant)
+	lease, err := p.unscoped().LeaseProof(ctx, postgres.Milliseconds(verificationLease), tenant)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, nil
 	}
@@ -141,7 +141,7 @@ func (v *verification) run(ctx context.Context) error {
 
 // catchUp reads the movements of each float up to the number of its latest one.
 func (v *verification) catchUp(ctx context.Context) error {
-	q := v.system()
+	q := v.unscoped()
 	floats, _, err := v.beginChains(ctx, q)
 	if err != nil {
 		return err
@@ -167,7 +167,7 @@ func (v *verification) catchUp(ctx context.Context) error {
 // renewLease renews the lease after a batch, or returns errLeaseLost. In a pass it then sleeps for as long as the batch
 // took, to leave the database to others.
 func (v *verification) renewLease(ctx context.Context, began time.Time) error {
-	held, err := v.system().RenewProofLease(ctx, postgres.Milliseconds(verificationLease), v.tenant, v.fence)
+	held, err := v.unscoped().RenewProofLease(ctx, postgres.Milliseconds(verificationLease), v.tenant, v.fence)
 	if err != nil {
 		return err
 	}

@@ -94,7 +94,7 @@ func (s *Registry) writeActivity(ctx context.Context, pause time.Duration) error
 	}
 	ctx, cancel := context.WithTimeout(ctx, activityTimeout)
 	defer cancel()
-	err := s.system().NoteActivity(ctx, tenants)
+	err := s.unscoped().NoteActivity(ctx, tenants)
 	if err != nil {
 		s.active.note(tenants...)
 	}

@@ -53,7 +53,7 @@ func (s *Registry) readCounts(ctx context.Context, tenant int64, limited bool, s
 	if state.Ledger, err = s.ledgerState(ctx, tenant); err != nil {
 		return err
 	}
-	state.Endpoint, err = ReadEndpointHealth(ctx, s.system(), tenant)
+	state.Endpoint, err = ReadEndpointHealth(ctx, s.unscoped(), tenant)
 	return err
 }
 
@@ -66,7 +66,7 @@ func (s *Registry) Counts(ctx context.Context, sandboxUID string) (
 		return transactions, health, err
 	}
 	var state SandboxState
-	row, err := s.system().FindOrganization(ctx, uid)
+	row, err := s.unscoped().FindOrganization(ctx, uid)
 	if err == nil {
 		err = s.readCounts(ctx, row.Organization.Tenant, false, &state)
 	}
@@ -74,7 +74,7 @@ func (s *Registry) Counts(ctx context.Context, sandboxUID string) (
 }
 
 func (s *Registry) quotaState(ctx context.Context, tenant int64) (*QuotaState, error) {
-	row, err := s.system().QuotaUsed(ctx, tenant)
+	row, err := s.unscoped().QuotaUsed(ctx, tenant)
 	if errors.Is(err, pgx.ErrNoRows) || err == nil && row.Quota == nil { // the sandbox was reset or deleted meanwhile, or has no quota
 		return nil, nil
 	}
@@ -87,7 +87,7 @@ func (s *Registry) quotaState(ctx context.Context, tenant int64) (*QuotaState, e
 // countTransactions adds the transactions since the last stored count to that count. It stores a new count when there
 // are more than countedAtMost.
 func (s *Registry) countTransactions(ctx context.Context, tenant int64) (TransactionCounts, error) {
-	row, err := s.system().CountTransactions(ctx, tenant)
+	row, err := s.unscoped().CountTransactions(ctx, tenant)
 	if err != nil {
 		return TransactionCounts{}, err
 	}
@@ -98,9 +98,9 @@ func (s *Registry) countTransactions(ctx context.Context, tenant int64) (Transac
 }
 
 func (s *Registry) advanceCount(ctx context.Context, tenant int64) error {
-	until, err := s.system().RecordedUntil(ctx, postgres.Milliseconds(countedLater), tenant)
+	until, err := s.unscoped().RecordedUntil(ctx, postgres.Milliseconds(countedLater), tenant)
 	if err != nil {
 		return err
 	}
-	return s.system().AdvanceCount(ctx, postgres.UUID(payments.FirstID(until)), tenant)
+	return s.unscoped().AdvanceCount(ctx, postgres.UUID(payments.FirstID(until)), tenant)
 }

@@ -44,11 +44,11 @@ type OrphanedSIM struct {
 
 // Inventory reads the fingerprints of all sandboxes and of all SIMs, in two statements.
 func (s *Registry) Inventory(ctx context.Context) (*Inventory, error) {
-	sandboxes, err := s.system().SandboxesDrifted(ctx)
+	sandboxes, err := s.unscoped().SandboxesDrifted(ctx)
 	if err != nil {
 		return nil, postgres.Classify(err, "reading the fingerprints of the sandboxes")
 	}
-	sims, err := s.system().SIMFingerprints(ctx)
+	sims, err := s.unscoped().SIMFingerprints(ctx)
 	if err != nil {
 		return nil, postgres.Classify(err, "reading the fingerprints of the SIMs")
 	}

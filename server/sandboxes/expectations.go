@@ -40,7 +40,7 @@ func (s *Registry) FindExpectation(ctx context.Context, uid, run string) (state 
 	if err != nil {
 		return state, err
 	}
-	row, err := s.system().FindExpectation(ctx, id, run)
+	row, err := s.unscoped().FindExpectation(ctx, id, run)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
 		return state, ErrNoExpectation
@@ -88,7 +88,7 @@ func (s *Registry) DeleteExpectation(ctx context.Context, uid string) error {
 	if err != nil {
 		return err
 	}
-	return postgres.Classify(s.system().DeleteExpectation(ctx, id), "deleting an expectation")
+	return postgres.Classify(s.unscoped().DeleteExpectation(ctx, id), "deleting an expectation")
 }
 
 // ChangedExpectation is an Expectation of which more is known.
@@ -100,7 +100,7 @@ type ChangedExpectation struct {
 // ChangedExpectations returns the Expectations of which more is known since a time of the database. It returns each for
 // some seconds, since a database transaction may become visible late.
 func (s *Registry) ChangedExpectations(ctx context.Context, since time.Time) ([]ChangedExpectation, error) {
-	rows, err := s.system().ChangedExpectations(ctx, since)
+	rows, err := s.unscoped().ChangedExpectations(ctx, since)
 	if err != nil {
 		return nil, postgres.Classify(err, "looking for expectations that changed")
 	}

@@ -27,7 +27,7 @@ type Imbalance struct {
 const shownImbalances = 5
 
 func (s *Registry) ledgerState(ctx context.Context, tenant int64) (state LedgerState, err error) {
-	proof, err := s.system().LedgerProof(ctx, tenant)
+	proof, err := s.unscoped().LedgerProof(ctx, tenant)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return state, nil
 	}
@@ -38,7 +38,7 @@ func (s *Registry) ledgerState(ctx context.Context, tenant int64) (state LedgerS
 	if state.Broken == 0 {
 		return state, nil
 	}
-	rows, err := s.system().BrokenAccounts(ctx, tenant, shownImbalances)
+	rows, err := s.unscoped().BrokenAccounts(ctx, tenant, shownImbalances)
 	for _, row := range rows {
 		found := Imbalance{Amount: row.Imbalance, After: row.BrokenAfter}
 		if row.BrokenBefore != nil {

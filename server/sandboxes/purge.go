@@ -30,10 +30,10 @@ func (s *Registry) DeleteSandbox(ctx context.Context, sandboxUID string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := s.system().RetireOrganization(ctx, uid); err != nil {
+	if _, err := s.unscoped().RetireOrganization(ctx, uid); err != nil {
 		return postgres.Classify(err, "retiring the sandbox")
 	}
-	tenants, err := s.system().UnpurgedTenants(ctx, uid)
+	tenants, err := s.unscoped().UnpurgedTenants(ctx, uid)
 	if err != nil {
 		return postgres.Classify(err, "looking for rows of the deleted sandbox")
 	}
@@ -64,7 +64,7 @@ const (
 // the next call goes on. It returns [SandboxErrors] for failures in single tenants.
 func (s *Registry) PurgeRetired(ctx context.Context) error {
 	for {
-		tenants, err := s.system().TenantsToPurge(ctx, postgres.Milliseconds(lastWrite))
+		tenants, err := s.unscoped().TenantsToPurge(ctx, postgres.Milliseconds(lastWrite))
 		if err != nil {
 			return postgres.Classify(err, "looking for retired tenants")
 		}
@@ -86,7 +86,7 @@ func (s *Registry) PurgeRetired(ctx context.Context) error {
 // forgetRetired forgets old retired tenants in batches, until a batch is not full.
 func (s *Registry) forgetRetired(ctx context.Context) error {
 	for {
-		n, err := s.system().ForgetRetired(ctx, postgres.Milliseconds(retiredKept), purgeBatch)
+		n, err := s.unscoped().ForgetRetired(ctx, postgres.Milliseconds(retiredKept), purgeBatch)
 		if err != nil || n < purgeBatch {
 			return postgres.Classify(err, "forgetting retired tenants")
 		}
@@ -97,12 +97,12 @@ func (s *Registry) purgeRetired(ctx context.Context, tenant int64) error {
 	if err := s.purge(ctx, tenant); err != nil {
 		return postgres.Classify(err, "deleting the rows of a retired tenant")
 	}
-	return postgres.Classify(s.system().MarkPurged(ctx, tenant), "marking a tenant as purged")
+	return postgres.Classify(s.unscoped().MarkPurged(ctx, tenant), "marking a tenant as purged")
 }
 
 // purge removes all rows of a retired tenant in batches. If ctx ends, the rows of the batches after that are left.
 func (s *Registry) purge(ctx context.Context, tenant int64) error {
-	q := s.system()
+	q := s.unscoped()
 	for _, remove := range []func(context.Context, int64) (int64, error){
 		q.PurgeKeys, q.PurgeEnvironments, q.PurgeStores, q.PurgeFloats, q.PurgeQuotaUsage, q.PurgeRateUsage,
 		q.PurgeOperatorCredentials, q.PurgeEndpointHealth, q.PurgeActivity, q.PurgeTransactionCounts,

@@ -48,8 +48,8 @@ func New(db *postgres.DB, o Options) *Registry {
 	return s
 }
 
-// system returns queries that run outside the tenant scope.
-func (s *Registry) system() *sqlc.Queries { return sqlc.New(s.db.Unscoped()) }
+// unscoped returns queries that run outside the tenant scope.
+func (s *Registry) unscoped() *sqlc.Queries { return sqlc.New(s.db.Unscoped()) }
 
 // frequent returns queries that run outside the tenant scope, and whose plans Postgres keeps.
 func (s *Registry) frequent() *sqlc.Queries { return sqlc.New(s.db.GenericPlans()) }

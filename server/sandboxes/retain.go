@@ -54,7 +54,7 @@ type RetainedSandbox struct {
 
 // RetainedSandboxes lists the sandboxes that were retained longer ago than olderThan, the oldest first.
 func (s *Registry) RetainedSandboxes(ctx context.Context, olderThan time.Duration) ([]RetainedSandbox, error) {
-	rows, err := s.system().RetainedOrganizations(ctx, postgres.Milliseconds(olderThan))
+	rows, err := s.unscoped().RetainedOrganizations(ctx, postgres.Milliseconds(olderThan))
 	if err != nil {
 		return nil, postgres.Classify(err, "listing retained sandboxes")
 	}

@@ -20,7 +20,7 @@ type SealedSecrets struct {
 
 // SealedSecrets counts the stored secrets by the keys that encrypted them. It leaves out keys that encrypted none.
 func (s *Registry) SealedSecrets(ctx context.Context) ([]SealedSecrets, error) {
-	rows, err := s.system().CountSealed(ctx)
+	rows, err := s.unscoped().CountSealed(ctx)
 	if err != nil {
 		return nil, postgres.Classify(err, "counting the stored secrets")
 	}
@@ -53,7 +53,7 @@ func (s *Registry) Reseal(ctx context.Context) (done Resealed, err error) {
 }
 
 func (s *Registry) resealOrganizations(ctx context.Context, done *Resealed) error {
-	q := s.system()
+	q := s.unscoped()
 	for after := int64(-1); ; {
 		rows, err := q.SecretsSealedByOthers(ctx, after, s.keys.FirstID(), resealBatch)
 		if err != nil {
@@ -76,7 +76,7 @@ func (s *Registry) resealOrganizations(ctx context.Context, done *Resealed) erro
 }
 
 func (s *Registry) resealOperators(ctx context.Context, done *Resealed) error {
-	q := s.system()
+	q := s.unscoped()
 	page := sqlc.AccessSealedByOthersParams{Tenant: -1, Key: s.keys.FirstID(), Batch: resealBatch}
 	for {
 		rows, err := q.AccessSealedByOthers(ctx, page)

@@ -32,7 +32,7 @@ func (s *Registry) NoteSweepFailure(
 	tenant int64,
 	failure error,
 ) (failures int, pause time.Duration, err error) {
-	row, err := s.system().NoteSweepFailure(ctx, sweep, postgres.Text(failure.Error()), tenant)
+	row, err := s.unscoped().NoteSweepFailure(ctx, sweep, postgres.Text(failure.Error()), tenant)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return 0, 0, nil // the sandbox is gone
 	}
@@ -45,7 +45,7 @@ func (s *Registry) NoteSweepFailure(
 
 // ClearSweepFailures records that a sweep succeeded in these sandboxes.
 func (s *Registry) ClearSweepFailures(ctx context.Context, sweep string, tenants []int64) error {
-	if err := s.system().ClearSweepFailures(ctx, tenants, sweep); err != nil {
+	if err := s.unscoped().ClearSweepFailures(ctx, tenants, sweep); err != nil {
 		return postgres.Classify(err, "writing down that a sweep works again")
 	}
 	s.active.note(tenants...)
@@ -53,7 +53,7 @@ func (s *Registry) ClearSweepFailures(ctx context.Context, sweep string, tenants
 }
 
 func (s *Registry) sweepFailures(ctx context.Context, tenant int64) (failures []SweepFailure, err error) {
-	rows, err := s.system().SweepFailures(ctx, tenant)
+	rows, err := s.unscoped().SweepFailures(ctx, tenant)
 	for _, row := range rows {
 		failures = append(failures, SweepFailure{
 			Sweep: row.Sweep, Failures: int(row.Failures), Since: row.FailingSince, RetryAt: row.RetryAt, Error: row.Error,

@@ -50,7 +50,7 @@ func (s *Leases) ClocksToAdvance(ctx context.Context, batch int) ([]queues.DueTe
 
 // LeaseClock leases the clock of a sandbox. It returns [ErrClockLeaseLost] if another worker holds it.
 func (s *Leases) LeaseClock(ctx context.Context, tenant int64, lease time.Duration) (Lease, error) {
-	row, err := s.core.System().LeaseClock(ctx, postgres.Milliseconds(lease), tenant)
+	row, err := s.core.Unscoped().LeaseClock(ctx, postgres.Milliseconds(lease), tenant)
 	if err != nil {
 		return Lease{}, lostOr(err, "leasing a clock")
 	}
@@ -60,7 +60,7 @@ func (s *Leases) LeaseClock(ctx context.Context, tenant int64, lease time.Durati
 // RenewClockLease sets the lease to expire after this duration from now. It returns [ErrClockLeaseLost] if another
 // worker has leased the clock, or if the advance has ended.
 func (s *Leases) RenewClockLease(ctx context.Context, c Lease, lease time.Duration) error {
-	rows, err := s.core.System().RenewClockLease(ctx, postgres.Milliseconds(lease), c.Tenant, c.Fence)
+	rows, err := s.core.Unscoped().RenewClockLease(ctx, postgres.Milliseconds(lease), c.Tenant, c.Fence)
 	if err == nil && rows == 0 {
 		return ErrClockLeaseLost
 	}
@@ -70,7 +70,7 @@ func (s *Leases) RenewClockLease(ctx context.Context, c Lease, lease time.Durati
 // ReleaseClock ends a lease early, so that another worker can lease the clock at once, and adds the counts in done to
 // those of the advance. It does nothing if the lease has expired.
 func (s *Leases) ReleaseClock(ctx context.Context, c Lease, done AdvanceCounts) error {
-	return postgres.Classify(s.core.System().ReleaseClock(ctx, sqlc.ReleaseClockParams{
+	return postgres.Classify(s.core.Unscoped().ReleaseClock(ctx, sqlc.ReleaseClockParams{
 		Settled: done.Settled, Expired: done.Expired, Delivered: done.Delivered, FailedAttempts: done.FailedAttempts,
 		Tenant: c.Tenant, Fence: c.Fence,
 	}), "releasing a clock")
@@ -101,7 +101,7 @@ type View struct {
 func (s *Leases) ViewClock(ctx context.Context, c Lease, started, arrived time.Time) (View, error) {
 	upTo := func(t time.Time) pgtype.UUID { return postgres.UUID(payments.FirstID(t.Add(time.Microsecond))) }
 	bounds := []pgtype.UUID{upTo(started), upTo(arrived), postgres.UUID(payments.LastID)}
-	rows, err := s.core.System().DueUnderClock(ctx, c.Tenant, c.Fence, bounds)
+	rows, err := s.core.Unscoped().DueUnderClock(ctx, c.Tenant, c.Fence, bounds)
 	if err != nil {
 		return View{}, postgres.Classify(err, "looking for what is due under a clock")
 	}
@@ -126,7 +126,7 @@ func (s *Leases) ViewClock(ctx context.Context, c Lease, started, arrived time.T
 // the sandbox time. All later records have later stamps. It adds the counts in done to those of the advance. It returns
 // [ErrClockLeaseLost] if the lease is lost.
 func (s *Leases) MoveClock(ctx context.Context, c Lease, moment time.Time, done AdvanceCounts) (now time.Time, err error) {
-	now, err = s.core.System().MoveClock(ctx, sqlc.MoveClockParams{
+	now, err = s.core.Unscoped().MoveClock(ctx, sqlc.MoveClockParams{
 		Moment: moment, Settled: done.Settled, Expired: done.Expired, Delivered: done.Delivered, FailedAttempts: done.FailedAttempts,
 		Tenant: c.Tenant, Fence: c.Fence,
 	})
@@ -140,7 +140,7 @@ func (s *Leases) MoveClock(ctx context.Context, c Lease, moment time.Time, done 
 // reached its target, its counts are kept for the callers of [Control.AdvanceState]. It returns [ErrClockLeaseLost] if
 // the lease is lost.
 func (s *Leases) EndAdvance(ctx context.Context, c Lease, reached bool, done AdvanceCounts) error {
-	rows, err := s.core.System().EndAdvance(ctx, sqlc.EndAdvanceParams{
+	rows, err := s.core.Unscoped().EndAdvance(ctx, sqlc.EndAdvanceParams{
 		Reached: reached, Settled: done.Settled, Expired: done.Expired, Delivered: done.Delivered, FailedAttempts: done.FailedAttempts,
 		Tenant: c.Tenant, Fence: c.Fence,
 	})

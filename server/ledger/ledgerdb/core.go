@@ -21,8 +21,8 @@ type Core struct {
 	Sandboxes *sandboxes.Registry
 }
 
-// System returns queries outside the tenant scope: for the configuration, and for sweeps over all sandboxes.
-func (c Core) System() *sqlc.Queries { return sqlc.New(c.DB.Unscoped()) }
+// Unscoped returns queries outside the tenant scope: for the configuration, and for sweeps over all sandboxes.
+func (c Core) Unscoped() *sqlc.Queries { return sqlc.New(c.DB.Unscoped()) }
 
 // Polling returns queries outside the tenant scope, for the statements with which workers poll, and for those that anybody
 // may cause.

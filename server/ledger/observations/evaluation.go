@@ -26,7 +26,7 @@ func NewExpectations(db *postgres.DB, store *sandboxes.Registry) *Expectations {
 
 // TenantsToEvaluate returns the sandboxes with expectations that are due, at most the number batch.
 func (e *Expectations) TenantsToEvaluate(ctx context.Context, batch int) ([]queues.DueTenant, error) {
-	rows, err := e.core.System().TenantsToEvaluate(ctx, int32(batch))
+	rows, err := e.core.Unscoped().TenantsToEvaluate(ctx, int32(batch))
 	if err != nil {
 		return nil, postgres.Classify(err, "looking for expectations to evaluate")
 	}
@@ -40,7 +40,7 @@ func (e *Expectations) TenantsToEvaluate(ctx context.Context, batch int) ([]queu
 // FailExpectationsOfResets fails the open expectations whose sandbox was reset or deleted. It returns the number of
 // these expectations.
 func (e *Expectations) FailExpectationsOfResets(ctx context.Context) (failed int, err error) {
-	n, err := e.core.System().FailExpectationsOfResets(ctx, expectations.ResetMessage)
+	n, err := e.core.Unscoped().FailExpectationsOfResets(ctx, expectations.ResetMessage)
 	return int(n), postgres.Classify(err, "failing the expectations of sandboxes that were reset")
 }
 

@@ -23,7 +23,7 @@ const clockSlack = time.Hour
 // through one sandbox after another, in small batches. If ctx ends, the finished batches stay removed. Several callers
 // may run at once.
 func (s *Upkeep) RemoveAged(ctx context.Context, age time.Duration) (removed int64, err error) {
-	now, err := s.core.System().DatabaseTime(ctx)
+	now, err := s.core.Unscoped().DatabaseTime(ctx)
 	if err != nil {
 		return 0, postgres.Classify(err, "reading the database's clock")
 	}
@@ -32,7 +32,7 @@ func (s *Upkeep) RemoveAged(ctx context.Context, age time.Duration) (removed int
 	if err != nil {
 		return 0, err
 	}
-	tenants, err := s.core.System().AgedTenants(ctx, postgres.UUID(before), cutoff, retentionBatch)
+	tenants, err := s.core.Unscoped().AgedTenants(ctx, postgres.UUID(before), cutoff, retentionBatch)
 	if err != nil {
 		return 0, postgres.Classify(err, "looking for old events")
 	}
@@ -59,7 +59,7 @@ func (s *Upkeep) RemoveAged(ctx context.Context, age time.Duration) (removed int
 // batch stays as long as the batch has no old event.
 func (s *Upkeep) removeAgedEvents(ctx context.Context, params sqlc.RemoveAgedEventsParams) (removed int64, err error) {
 	for {
-		done, err := s.core.System().RemoveAgedEvents(ctx, params)
+		done, err := s.core.Unscoped().RemoveAgedEvents(ctx, params)
 		if err != nil {
 			return removed, err
 		}
@@ -75,7 +75,7 @@ func (s *Upkeep) removeAgedEvents(ctx context.Context, params sqlc.RemoveAgedEve
 // orders, callbacks without a transaction, links, sessions and expectations; and the references to which faults have
 // applied, or whose requests were counted.
 func (s *Upkeep) RemoveOldUsage(ctx context.Context) error {
-	q := s.core.System()
+	q := s.core.Unscoped()
 	for _, remove := range []func(context.Context, int32) (int64, error){
 		q.RemoveAgedRateUsage, q.RemoveAgedQuotaUsage, q.RemoveAgedNativeTokens, q.RemoveAgedNativeOrders, q.RemoveAgedNotices,
 		q.RemoveAgedFaultActs, q.RemoveAgedFaultRequests,
@@ -105,13 +105,13 @@ const changesBatch = 10_000
 // removed. Several callers may run at once.
 func (s *Upkeep) RemoveAgedChanges(ctx context.Context, age time.Duration) error {
 	ms := postgres.Milliseconds(age)
-	tenants, err := s.core.System().AgedChanges(ctx, ms)
+	tenants, err := s.core.Unscoped().AgedChanges(ctx, ms)
 	if err != nil {
 		return postgres.Classify(err, "looking for old changes")
 	}
 	for _, tenant := range tenants {
 		for {
-			removed, err := s.core.System().RemoveAgedChanges(ctx, tenant, changesBatch, ms)
+			removed, err := s.core.Unscoped().RemoveAgedChanges(ctx, tenant, changesBatch, ms)
 			if err != nil {
 				return postgres.Classify(err, "removing old changes")
 			}

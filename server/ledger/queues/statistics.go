@@ -37,7 +37,7 @@ func (s *Upkeep) QueueStatistics(ctx context.Context) (Statistics, error) {
 }
 
 func (s *Upkeep) readQueueStatistics(ctx context.Context) (found Statistics, err error) {
-	q := s.core.System()
+	q := s.core.Unscoped()
 	settlements, err := q.CountDueSettlements(ctx)
 	if err != nil {
 		return found, err

@@ -165,7 +165,7 @@ var ErrEnded = errors.New("the check of the receiver has ended")
 
 // RenewReceiverCheck extends the lease of a check and keeps its card so far. It returns [ErrEnded].
 func (s *Queue) RenewReceiverCheck(ctx context.Context, c *Leased, card json.RawMessage, lease time.Duration) error {
-	n, err := s.core.System().RenewReceiverCheck(ctx, sqlc.RenewReceiverCheckParams{
+	n, err := s.core.Unscoped().RenewReceiverCheck(ctx, sqlc.RenewReceiverCheckParams{
 		Tenant: c.Tenant, ID: postgres.UUID(c.ID), Fence: c.Fence, Card: card, LeaseMs: postgres.Milliseconds(lease),
 	})
 	if err == nil && n == 0 {
@@ -177,7 +177,7 @@ func (s *Queue) RenewReceiverCheck(ctx context.Context, c *Leased, card json.Raw
 // FinishReceiverCheck ends a check with its card, or with the problem because of which it could not be run. It returns
 // [ErrEnded].
 func (s *Queue) FinishReceiverCheck(ctx context.Context, c *Leased, card json.RawMessage, problem string) error {
-	n, err := s.core.System().FinishReceiverCheck(ctx, sqlc.FinishReceiverCheckParams{
+	n, err := s.core.Unscoped().FinishReceiverCheck(ctx, sqlc.FinishReceiverCheckParams{
 		Tenant: c.Tenant, ID: postgres.UUID(c.ID), Fence: c.Fence, Card: card, Problem: problem,
 	})
 	if err == nil && n == 0 {
