@@ -300,7 +300,7 @@ func (s *Registry) OpenConsoleSessions(ctx context.Context, asked []ConsoleToken
 
 func (s *Registry) readConsoleSessions(ctx context.Context, asked []ConsoleToken) (map[ConsoleToken]openSession, error) {
 	orgs, hashes := columnsOf(asked)
-	rows, err := s.frequent().OpenConsoleSessions(ctx, orgs, hashes)
+	rows, err := s.genericPlans().OpenConsoleSessions(ctx, orgs, hashes)
 	open := map[ConsoleToken]openSession{}
 	for _, row := range rows {
 		session := consoleSessionOf(sqlc.ConsoleSession{
@@ -314,7 +314,7 @@ func (s *Registry) readConsoleSessions(ctx context.Context, asked []ConsoleToken
 
 func (s *Registry) readConsoleLinks(ctx context.Context, asked []ConsoleToken) (map[ConsoleToken]struct{}, error) {
 	orgs, hashes := columnsOf(asked)
-	rows, err := s.frequent().OpenConsoleLinks(ctx, orgs, hashes)
+	rows, err := s.genericPlans().OpenConsoleLinks(ctx, orgs, hashes)
 	open := map[ConsoleToken]struct{}{}
 	for _, row := range rows {
 		open[ConsoleToken{row.OrgID, KeyHash(row.Hash)}] = struct{}{}

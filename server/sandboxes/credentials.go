@@ -36,7 +36,7 @@ func (s *Registry) StoredCredentials(ctx context.Context, sandboxUID string) (St
 	if err != nil {
 		return StoredCredentials{}, err
 	}
-	row, err := s.frequent().StoredCredentials(ctx, uid)
+	row, err := s.genericPlans().StoredCredentials(ctx, uid)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return StoredCredentials{}, nil
 	}

@@ -51,8 +51,8 @@ func New(db *postgres.DB, o Options) *Registry {
 // unscoped returns queries that run outside the tenant scope.
 func (s *Registry) unscoped() *sqlc.Queries { return sqlc.New(s.db.Unscoped()) }
 
-// frequent returns queries that run outside the tenant scope, and whose plans Postgres keeps.
-func (s *Registry) frequent() *sqlc.Queries { return sqlc.New(s.db.GenericPlans()) }
+// genericPlans returns queries that run outside the tenant scope, and whose plans Postgres keeps.
+func (s *Registry) genericPlans() *sqlc.Queries { return sqlc.New(s.db.GenericPlans()) }
 
 // inTx runs f in one database transaction outside the tenant scope.
 func (s *Registry) inTx(ctx context.Context, f func(q *sqlc.Queries) error) error {
