@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/secrets"
@@ -64,25 +65,26 @@ func Connect(t testing.TB, url string) *pgx.Conn {
 // URL creates a database with the present schema and returns its URL. The database is dropped when the test ends.
 func URL(t testing.TB) string {
 	t.Helper()
-	admin := adminURL(t)
-	template, err := template(admin)
+	template, err := template(adminURL(t))
 	if err != nil {
 		t.Fatalf("making the template database: %v", err)
 	}
-	name := "t_" + digest(t.Name(), fmt.Sprint(os.Getpid()), fmt.Sprint(time.Now().UnixNano()))
-	execute(t, admin, fmt.Sprintf("create database %s template %s strategy file_copy", name, template))
-	t.Cleanup(func() { execute(t, admin, fmt.Sprintf("drop database if exists %s with (force)", name)) })
-	return onDatabase(admin, name)
+	return create(t, fmt.Sprintf("template %s strategy file_copy", template))
 }
 
 // Empty creates a database without a schema and returns its URL. The database is dropped when the test ends.
 func Empty(t testing.TB) string {
 	t.Helper()
-	admin := adminURL(t)
-	name := "e_" + digest(t.Name(), fmt.Sprint(os.Getpid()), fmt.Sprint(time.Now().UnixNano()))
-	execute(t, admin, "create database "+name)
-	t.Cleanup(func() { execute(t, admin, fmt.Sprintf("drop database if exists %s with (force)", name)) })
-	return onDatabase(admin, name)
+	return create(t, "")
+}
+
+// create creates a database and returns its URL. The database is dropped when the test ends.
+func create(t testing.TB, options string) string {
+	t.Helper()
+	name := "t_" + digest(t.Name(), fmt.Sprint(os.Getpid()), fmt.Sprint(time.Now().UnixNano()))
+	execute(t, "create database "+name+" "+options)
+	t.Cleanup(func() { execute(t, fmt.Sprintf("drop database if exists %s with (force)", name)) })
+	return onDatabase(adminURL(t), name)
 }
 
 func adminURL(t testing.TB) string {
@@ -129,20 +131,43 @@ func makeTemplate(admin string) (string, error) {
 	if err := postgres.MigrateAs(ctx, onDatabase(admin, name), "cauri"); err != nil {
 		return "", err
 	}
+	if err := warm(ctx, onDatabase(admin, name)); err != nil {
+		return "", err
+	}
 	_, err = conn.Exec(ctx, "alter database "+name+" is_template true")
 	return name, err
 }
 
-func execute(t testing.TB, url, sql string) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
-	defer cancel()
+// warm connects to a database. The first connection after a change of the schema reads the catalog of Postgres, and writes
+// what it has read to a file, which the copies of the database then have too.
+func warm(ctx context.Context, url string) error {
 	conn, err := pgx.Connect(ctx, url)
 	if err != nil {
-		t.Fatal(err)
+		return err
 	}
-	defer func() { _ = conn.Close(ctx) }()
-	if _, err := conn.Exec(ctx, sql); err != nil {
+	return conn.Close(ctx)
+}
+
+// admin is a pool for the statements of the tests of this program that belong to no database. A connection of each test
+// would cost more than they do.
+var admin = sync.OnceValues(func() (*pgxpool.Pool, error) {
+	config, err := pgxpool.ParseConfig(os.Getenv(Variable))
+	if err != nil {
+		return nil, err
+	}
+	config.MaxConns = 4
+	return pgxpool.NewWithConfig(context.Background(), config)
+})
+
+func execute(t testing.TB, sql string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	pool, err := admin()
+	if err == nil {
+		_, err = pool.Exec(ctx, sql)
+	}
+	if err != nil {
 		t.Fatalf("%s: %v", sql, err)
 	}
 }

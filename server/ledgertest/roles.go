@@ -3,6 +3,7 @@ package ledgertest
 import (
 	"fmt"
 	"net/url"
+	"sync"
 	"testing"
 )
 
@@ -29,12 +30,16 @@ func OpenAs(t testing.TB, url, role string) *Store {
 	return s
 }
 
+var users sync.Map // of the names of users to a sync.Once that makes it
+
 // URLAs returns the URL of a database that [URL] made, with a user who is a member of a role. Users belong to the whole
 // server, so all tests share them.
 func URLAs(t testing.TB, database, role string) string {
 	t.Helper()
 	user := "test_" + role
-	execute(t, database, fmt.Sprintf(`do $$
+	made, _ := users.LoadOrStore(user, &sync.Once{})
+	made.(*sync.Once).Do(func() {
+		execute(t, fmt.Sprintf(`do $$
 begin
   begin
     create role %[2]s nologin noinherit; -- as the migration does
@@ -43,8 +48,9 @@ begin
   if to_regrole('%[1]s') is null then
     create user %[1]s password '%[1]s' in role %[2]s;
   end if;
-exception when duplicate_object or unique_violation then null; -- another test has made it
+exception when duplicate_object or unique_violation then null; -- another program has made it
 end $$`, user, role))
+	})
 	u, err := url.Parse(database)
 	if err != nil {
 		t.Fatal(err)

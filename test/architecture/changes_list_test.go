@@ -123,6 +123,10 @@ var changes = []change{
 			[]edit{{"server/webhooks/body.go", "Description: t.Description,\n", "Note: t.Note, "}},
 			[]string{"-run=TestBodyGolden|TestEveryFieldOfAnEventHasAValue", "./server/webhooks"}, "Body leaves out note",
 		},
+		{
+			[]edit{{"server/httpapi/apidoc/webhooks.go", "\tParentTxID            string ", "\tNote                  *string         `json:\"note\" doc:\"As sent.\"`\n"}},
+			[]string{"-run=TestEventsAreAsDescribed", "./server/httpapi"}, "note",
+		},
 	}},
 	{row: "a column", generate: statements, steps: []step{
 		{edits: []edit{{"server/postgres/queries/events.sql", "o.webhook_max_delay_ms, o.secret_fingerprints, o.secret_since,", "o.contact, "}}},

@@ -19,6 +19,9 @@ func fill(v reflect.Value, text string) {
 	case *time.Time:
 		*field = time.Date(2026, time.May, 31, 12, 0, 0, 0, time.UTC)
 		return
+	case *time.Duration:
+		*field = 7 * time.Second
+		return
 	case *json.RawMessage:
 		*field = json.RawMessage(strconv.Quote(text))
 		return
