@@ -74,6 +74,9 @@ faults:
     contentType: text/plain; charset=utf-8, unknownField: true, unknownEvent: true}
 - {name: silent, when: {}, webhook: {drop: true}}
 - {name: later, webhook: {outOfOrder: true, drop: false, delay: 1ms}}
+- {name: at-once, webhook: {duplicate: 2, overlap: true, delay: 1s}}
+- {name: both-at-once, operator: {callback: {duplicate: 10, overlap: true}}}
+- {name: apart, webhook: {duplicate: 2, overlap: false, spacing: 1s}}
 - {name: lost-answer, when: {path: /v1/payments, percent: 100}, api: {dropConnection: AfterCommit, delay: 60s}}
 - {name: maintenance, when: {path: "/v1/*", every: true}, api: {status: 503, retryAfter: 1h}}
 - {name: garbage, api: {malformedBody: true}}
@@ -97,6 +100,15 @@ faults:
 		}},
 		"a callback dropped twice": {spec: operator("callback: {drop: true, duplicate: 2}"), refuse: []string{
 			"spec.faults[0].operator.callback: write at most one of drop and duplicate",
+		}},
+		"one that overlaps": {spec: webhook("drop: true, overlap: true"), refuse: []string{
+			"spec.faults[0].webhook.overlap: write overlap only with duplicate, for example duplicate: 2",
+		}},
+		"overlapping apart": {spec: webhook("duplicate: 2, overlap: true, spacing: 1s"), refuse: []string{
+			"spec.faults[0].webhook: write at most one of overlap and spacing",
+		}},
+		"one callback that overlaps": {spec: operator("callback: {delay: 1s, overlap: true}"), refuse: []string{
+			"spec.faults[0].operator.callback.overlap: write overlap only with duplicate, for example duplicate: 2",
 		}},
 		"a late callback": {spec: operator("callback: {delay: 61m}"), refuse: []string{
 			"spec.faults[0].operator.callback.delay: write a delay from 1ms to 1h",

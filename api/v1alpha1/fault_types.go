@@ -158,6 +158,8 @@ type FaultCondition struct {
 // +kubebuilder:validation:XValidation:rule="[has(self.drop) && self.drop, has(self.duplicate), has(self.outOfOrder) && self.outOfOrder, has(self.delay), has(self.beforeAnswer) && self.beforeAnswer, has(self.badSignature) && self.badSignature, has(self.staleTimestamp), has(self.truncate) && self.truncate, has(self.contentType), has(self.unknownField) && self.unknownField, has(self.unknownEvent) && self.unknownEvent].exists(x, x)",message="write what goes wrong with the webhook, for example drop: true or delay: 30s"
 // +kubebuilder:validation:XValidation:rule="[has(self.drop) && self.drop, has(self.duplicate), has(self.outOfOrder) && self.outOfOrder].filter(x, x).size() <= 1",message="write at most one of drop, duplicate and outOfOrder"
 // +kubebuilder:validation:XValidation:rule="!has(self.spacing) || has(self.duplicate)",fieldPath=".spacing",message="write a spacing only with duplicate, for example duplicate: 2"
+// +kubebuilder:validation:XValidation:rule="!has(self.overlap) || !self.overlap || has(self.duplicate)",fieldPath=".overlap",message="write overlap only with duplicate, for example duplicate: 2"
+// +kubebuilder:validation:XValidation:rule="!has(self.overlap) || !self.overlap || !has(self.spacing)",message="write at most one of overlap and spacing"
 type WebhookFault struct {
 	// drop loses the attempt: the receiver gets nothing, and the next attempt follows as after a failure. Without
 	// when.attempt and when.first, and without when.percent or with when.every, all attempts are lost.
@@ -177,6 +179,12 @@ type WebhookFault struct {
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,5}([.][0-9]{1,3})?(h|m|s|ms))+$') || duration(self) <= duration('1h')",message="write a spacing of at most 1h"
 	Spacing Duration `json:"spacing,omitempty"`
+
+	// overlap sends all duplicates at the same moment, each on its own connection. The result of the attempt is
+	// that of the copy that answered last. Default false: one after the other.
+	//
+	// +optional
+	Overlap bool `json:"overlap,omitempty"`
 
 	// outOfOrder sends the event after the next event of the sandbox, or after 60 s if no other event follows in this
 	// time.
@@ -322,6 +330,7 @@ type OperatorFault struct {
 //
 // +kubebuilder:validation:XValidation:rule="[has(self.drop) && self.drop, has(self.duplicate), has(self.delay), has(self.beforeAnswer) && self.beforeAnswer].exists(x, x)",message="write what goes wrong with the callback, for example drop: true or delay: 30s"
 // +kubebuilder:validation:XValidation:rule="!has(self.duplicate) || !has(self.drop) || !self.drop",message="write at most one of drop and duplicate"
+// +kubebuilder:validation:XValidation:rule="!has(self.overlap) || !self.overlap || has(self.duplicate)",fieldPath=".overlap",message="write overlap only with duplicate, for example duplicate: 2"
 type CallbackFault struct {
 	// drop loses the callback: the receiver gets nothing, because operators do not repeat callbacks.
 	//
@@ -334,6 +343,12 @@ type CallbackFault struct {
 	// +kubebuilder:validation:Minimum=2
 	// +kubebuilder:validation:Maximum=10
 	Duplicate int32 `json:"duplicate,omitempty"`
+
+	// overlap sends all duplicates at the same moment, each on its own connection. Default false: one after the
+	// other.
+	//
+	// +optional
+	Overlap bool `json:"overlap,omitempty"`
 
 	// delay is the additional time before the callback is sent, up to 1h.
 	//

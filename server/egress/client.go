@@ -23,6 +23,7 @@ type ClientOptions struct {
 	Timeout     time.Duration // of the whole request: name resolution, connection, response
 	Idle        int           // connections that are kept for the next requests
 	IdlePerHost int           // maximum of these to one host
+	OwnConn     bool          // requests at the same time never share a connection, as they do by HTTP/2
 }
 
 // Client makes an HTTP client that connects only where the guard allows it. It uses no proxy, which would bypass the
@@ -37,7 +38,7 @@ func (g Guard) Client(o ClientOptions) *http.Client {
 			MaxIdleConns:           o.Idle,
 			MaxIdleConnsPerHost:    o.IdlePerHost,
 			IdleConnTimeout:        30 * time.Second,
-			ForceAttemptHTTP2:      true,
+			ForceAttemptHTTP2:      !o.OwnConn,
 			MaxResponseHeaderBytes: maxHeader,
 			HTTP2:                  &http.HTTP2Config{MaxReceiveBufferPerConnection: maxReceived, MaxReceiveBufferPerStream: maxHeader},
 		}},

@@ -70,7 +70,7 @@ func (f *Fault) Effect() english.Phrase {
 func lasting(d *Duration) string { return payments.FormatDuration(d.Of()) }
 
 func (w *Webhook) effects() (all []english.Phrase) {
-	all = sending(w.Drop, w.Duplicate, w.Delay, w.BeforeAnswer)
+	all = sending(w.Drop, w.Duplicate, w.Overlap, w.Delay, w.BeforeAnswer)
 	if w.Spacing.Of() > 0 {
 		all = append(all, english.Say("%s apart", lasting(w.Spacing)))
 	}
@@ -95,15 +95,18 @@ func (w *Webhook) effects() (all []english.Phrase) {
 }
 
 func (c *Callback) effects() []english.Phrase {
-	return sending(c.Drop, c.Duplicate, c.Delay, c.BeforeAnswer)
+	return sending(c.Drop, c.Duplicate, c.Overlap, c.Delay, c.BeforeAnswer)
 }
 
 // sending returns the effects that events and callbacks have in common.
-func sending(drop bool, duplicate int, delay *Duration, beforeAnswer bool) (all []english.Phrase) {
+func sending(drop bool, duplicate int, overlap bool, delay *Duration, beforeAnswer bool) (all []english.Phrase) {
 	if drop {
 		all = append(all, english.Say("not sent"))
 	}
-	if duplicate > 1 {
+	switch {
+	case duplicate > 1 && overlap:
+		all = append(all, english.Say("sent %d times at the same moment", duplicate))
+	case duplicate > 1:
 		all = append(all, english.Say("sent %d times", duplicate))
 	}
 	if delay.Of() > 0 {

@@ -12,6 +12,8 @@ func TestEffects(t *testing.T) {
 	for entry, want := range map[string]string{
 		`"webhook":{"duplicate":2}`:                                           "sent 2 times",
 		`"webhook":{"duplicate":3,"spacing":"90s"}`:                           "sent 3 times, 1 min 30 s apart",
+		`"webhook":{"duplicate":2,"overlap":true}`:                            "sent 2 times at the same moment",
+		`"operator":{"callback":{"duplicate":3,"overlap":true}}`:              "sent 3 times at the same moment",
 		`"webhook":{"drop":true}`:                                             "not sent",
 		`"webhook":{"delay":"1h30m","badSignature":true}`:                     "sent 1 h 30 min late, signed with a wrong key",
 		`"webhook":{"beforeAnswer":true}`:                                     "sent before the answer",

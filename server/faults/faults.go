@@ -48,6 +48,7 @@ type Webhook struct {
 	Drop           bool      `json:"drop,omitempty"`
 	Duplicate      int       `json:"duplicate,omitempty"` // how many times it is sent in all
 	Spacing        *Duration `json:"spacing,omitempty"`   // time between two copies
+	Overlap        bool      `json:"overlap,omitempty"`   // all copies leave at the same moment
 	OutOfOrder     bool      `json:"outOfOrder,omitempty"`
 	Delay          *Duration `json:"delay,omitempty"`
 	BeforeAnswer   bool      `json:"beforeAnswer,omitempty"`
@@ -92,6 +93,7 @@ func (f *Fault) OfCallback() Callback {
 type Callback struct {
 	Drop         bool      `json:"drop,omitempty"`
 	Duplicate    int       `json:"duplicate,omitempty"` // how many times it is sent in all
+	Overlap      bool      `json:"overlap,omitempty"`   // all copies leave at the same moment
 	Delay        *Duration `json:"delay,omitempty"`
 	BeforeAnswer bool      `json:"beforeAnswer,omitempty"`
 }

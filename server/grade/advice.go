@@ -58,6 +58,10 @@ var advice = map[string]Advice{
 		"Events come at least once: after a lost answer, the same event can come again.",
 		"Keep the tx_id of what is done, under a unique index. If it is there already, do nothing and answer 204.",
 	},
+	lineAtOnce: {
+		"Two copies can arrive together. Who looks first and writes later books both.",
+		"Let the database decide: insert the tx_id under a unique index, and do the work only if the row was inserted. Answer 204 to both.",
+	},
 	lineEarlyRefund: {
 		"Events come in any order: a payment that is sent again may arrive after its refund.",
 		"Branch on event. Keep a refund whose payment you do not know by its parent_tx_id, and answer 204.",

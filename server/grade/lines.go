@@ -63,6 +63,7 @@ func (l *Line) Bonus() bool { return l.Fails == B }
 const (
 	lineGenuine         = "genuine"
 	lineTwice           = "same-event-twice"
+	lineAtOnce          = "twice-at-once"
 	lineEarlyRefund     = "refund-before-payment"
 	lineInTime          = "within-10-seconds"
 	lineFast            = "within-1-second"
@@ -96,6 +97,7 @@ func Lines() []Line {
 		{lineOtherBody, Genuine, english.Say("the signature of another body"), Refused, E, lineOtherBody},
 		{lineOtherSecret, Genuine, english.Say("the signature of another secret"), Refused, E, lineOtherSecret},
 		{lineTwice, Survives, english.Say("the same event twice"), BothTimes, D, lineTwice},
+		{lineAtOnce, Survives, english.Say("the same event twice at the same moment"), BothTimes, D, lineAtOnce},
 		{lineEarlyRefund, Survives, english.Say("a refund before its payment"), Accepted, C, lineEarlyRefund},
 	}
 	for _, status := range payments.Statuses {

@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"github.com/cauri-dev/cauri/server/webhooks"
 )
 
 // Options say what to check, and how to reach the receiver.
@@ -210,9 +212,14 @@ func (r *run) timed(l *Line) Result {
 	return result
 }
 
-// send sends the messages of a line, one after the other, until one is not accepted.
+// send sends the messages of a line, one after the other, until one is not accepted. Those of [lineAtOnce] leave at the same moment.
 func (r *run) send(ctx context.Context, line string) (answers []Answer, err error) {
 	messages, err := r.messages(line)
+	if err == nil && line == lineAtOnce {
+		return webhooks.AtOnce(ctx, 2, func(ctx context.Context) Answer {
+			return r.Send(ctx, Message{Header: messages[0].Header.Clone(), Body: messages[0].Body})
+		}), nil
+	}
 	for _, message := range messages {
 		answer := r.Send(ctx, message)
 		answers = append(answers, answer)

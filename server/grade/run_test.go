@@ -14,6 +14,8 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -29,6 +31,7 @@ const secret = "whsec_c2VjcmV0IG9mIHRoZSByZWNlaXZlcg=="
 // receiver is a receiver that does everything right, but for its faults.
 type receiver struct {
 	t        *testing.T
+	mu       *sync.Mutex
 	seen     map[string]bool
 	requests int
 	bodies   [][]byte
@@ -42,6 +45,8 @@ type receiver struct {
 }
 
 func (r *receiver) ServeHTTP(w http.ResponseWriter, request *http.Request) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	r.requests++
 	body, err := io.ReadAll(request.Body)
 	if err != nil {
@@ -98,7 +103,7 @@ func (r *receiver) genuine(header http.Header, body []byte) bool {
 
 func check(t *testing.T, r *receiver, change ...func(*grade.Options)) *grade.Card {
 	t.Helper()
-	r.t, r.seen = t, map[string]bool{}
+	r.t, r.mu, r.seen = t, &sync.Mutex{}, map[string]bool{}
 	server := httptest.NewServer(r)
 	defer server.Close()
 	o := grade.Options{Secret: secret, Now: time.Now, Send: func(ctx context.Context, m grade.Message) grade.Answer {
@@ -171,7 +176,7 @@ func TestFaultsOfReceivers(t *testing.T) {
 			}, standard, "It answers 204 to a wrong signature.",
 		},
 		"fails the second time": {
-			receiver{failsTwice: true}, "D", []string{"same-event-twice"}, standard, "It answers 204, then 500 to the same event twice.",
+			receiver{failsTwice: true}, "D", []string{"same-event-twice", "twice-at-once"}, standard, "It answers 204, then 500 to the same event twice.",
 		},
 		"knows no TIMEOUT": {
 			receiver{refuses: refuses("status", "TIMEOUT")}, "C", []string{"status-timeout"}, standard,
@@ -315,11 +320,11 @@ func TestSlowReceivers(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			sent := 0
+			var sent atomic.Int32
 			card := check(t, &receiver{}, func(o *grade.Options) {
 				send := o.Send
 				o.Send = func(ctx context.Context, m grade.Message) grade.Answer {
-					if sent++; sent == 1 {
+					if sent.Add(1) == 1 {
 						return test.answer
 					}
 					return send(ctx, m)
@@ -329,6 +334,36 @@ func TestSlowReceivers(t *testing.T) {
 				t.Errorf("the letter is %s; failed lines (-want +got):\n%s", card.Letter, diff)
 			}
 		})
+	}
+}
+
+// The copies of twice-at-once are in flight together. A receiver that refuses one of them fails this line alone.
+func TestTwiceAtOnce(t *testing.T) {
+	t.Parallel()
+	var line string
+	var inFlight sync.WaitGroup
+	inFlight.Add(2)
+	var refused atomic.Bool
+	card := check(t, &receiver{}, func(o *grade.Options) {
+		send := o.Send
+		o.Send = func(ctx context.Context, m grade.Message) grade.Answer {
+			if line != "same-event-twice" { // the line before
+				return send(ctx, m)
+			}
+			inFlight.Done()
+			inFlight.Wait()
+			if refused.CompareAndSwap(false, true) {
+				return grade.Answer{Status: 500, DurationMs: 1}
+			}
+			return send(ctx, m)
+		}
+		o.After = func(_ context.Context, c *grade.Card) error {
+			line = c.Results[len(c.Results)-1].Line
+			return nil
+		}
+	})
+	if diff := gocmp.Diff([]string{"twice-at-once"}, outcomes(card, grade.Failed)); diff != "" || card.Letter != grade.D {
+		t.Errorf("the letter is %s; failed lines (-want +got):\n%s", card.Letter, diff)
 	}
 }
 
@@ -348,7 +383,7 @@ func TestInventedTransactions(t *testing.T) {
 		}
 		ids[event.ID]++
 	}
-	if len(ids) != len(r.bodies)-1 {
+	if len(ids) != len(r.bodies)-2 { // two lines send an event twice
 		t.Errorf("%d messages are of %d transactions", len(r.bodies), len(ids))
 	}
 }

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
 	"strings"
 	"time"
@@ -27,9 +28,33 @@ type AttemptResult struct {
 	Error          string // empty: acknowledged
 
 	Signed Signature
+	Copies []AttemptCopy // of the copies that a fault sent at the same moment, in the order in which they ended
 
 	State      EventState    // the state of the event after the attempt
 	RetryAfter time.Duration // until the next attempt, for EventQueued
+}
+
+// CopyBody is how many bytes of the answer to a copy are kept.
+const CopyBody = 1 << 10
+
+// AttemptCopy is the result of one of the copies of an event, or a callback, that were sent at the same moment.
+type AttemptCopy struct {
+	DurationMs     int64  `json:"durationMs"`
+	ResponseStatus int    `json:"responseStatus,omitempty"` // 0: no answer came
+	ResponseBody   []byte `json:"responseBody,omitempty"`   // the first [CopyBody] bytes
+	Error          string `json:"error,omitempty"`          // empty: acknowledged
+}
+
+// storedCopies returns the copies as they are stored; nil for none.
+func storedCopies(copies []AttemptCopy) json.RawMessage {
+	if len(copies) == 0 {
+		return nil
+	}
+	stored, err := json.Marshal(copies)
+	if err != nil {
+		panic(err) // texts and numbers
+	}
+	return stored
 }
 
 // Signature says how an attempt was signed: the values of its headers, and with which secrets.

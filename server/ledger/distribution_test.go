@@ -119,7 +119,7 @@ var spanning = map[string]string{
 	"TenantsToCallBack": "the sandboxes that have callbacks to send", "LockDueCallbacks": "of a batch", "LeaseCallbacks": "of a batch",
 	"GiveBackCallbacks": "of a batch",
 	"ActedFaults":       "of a batch", "AwaitingTenants": "of a batch", "CountFaults": "of a batch", "DecideEventFaults": "of a batch",
-	"DecidedEventFaults": "of a batch", "EndWaits": "of a batch", "NoteFaults": "of a batch",
+	"DecidedEventFaults": "of a batch", "EndWaits": "of a batch", "NoteCopies": "of a batch", "NoteFaults": "of a batch",
 	"DecideCallbackFaults": "of a batch", "PostponeCallbacks": "of a batch",
 	"PostponeEvents": "of a batch", "ReleaseAwaiting": "of a batch",
 	"SendEventAgain":      "its event_faults are found by the event that it updates",

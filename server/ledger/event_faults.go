@@ -269,8 +269,15 @@ func (s *Deliveries) SendAgain(ctx context.Context, e *LeasedEvent, spacing time
 func noteFaults(ctx context.Context, q *sqlc.Queries, finished []FinishedAttempt, ordinals []int32) error {
 	var withFault, sent ledgerdb.Keys
 	var names []string
+	var copied ledgerdb.Keys
+	var attempts []int32
+	var copies []string
 	for _, ordinal := range ordinals {
 		e := finished[ordinal-1].Event
+		if stored := storedCopies(finished[ordinal-1].Copies); stored != nil {
+			copied.Add(e.Tenant, postgres.UUID(e.ID))
+			attempts, copies = append(attempts, int32(e.Attempts)+1), append(copies, string(stored))
+		}
 		if e.Fault != nil {
 			withFault.Add(e.Tenant, postgres.UUID(e.ID))
 			names = append(names, e.Fault.Name)
@@ -281,6 +288,11 @@ func noteFaults(ctx context.Context, q *sqlc.Queries, finished []FinishedAttempt
 	}
 	if withFault.Len() > 0 {
 		if err := q.NoteFaults(ctx, withFault.Tenants, withFault.IDs, names); err != nil {
+			return err
+		}
+	}
+	if copied.Len() > 0 {
+		if err := q.NoteCopies(ctx, copied.Tenants, copied.IDs, attempts, copies); err != nil {
 			return err
 		}
 	}

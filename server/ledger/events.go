@@ -68,6 +68,7 @@ type AttemptRecord struct {
 	Error          *string    // nil: acknowledged
 	Faults         []string   // names of the faults that applied
 	Signed         *Signature // nil: nothing was sent, or it is a callback
+	Copies         []AttemptCopy
 }
 
 // EventDetail is an event with its body and its attempts.

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 	"time"
@@ -45,8 +46,16 @@ func attemptOf(row *sqlc.DeliveryAttempt) AttemptRecord {
 		Number: int(row.Attempt), StartedAt: row.StartedAt, RealStartedAt: orElse(row.RealStartedAt, row.StartedAt),
 		Duration:       time.Duration(row.DurationMs) * time.Millisecond,
 		ResponseStatus: intOf(row.ResponseStatus), ResponseBody: row.ResponseBody, Error: row.Error, Faults: row.Faults,
-		Signed: signatureOf(row),
+		Signed: signatureOf(row), Copies: copiesOf(row.Copies),
 	}
+}
+
+// copiesOf returns the answers to the copies of an attempt that were sent at the same moment.
+func copiesOf(stored json.RawMessage) (copies []AttemptCopy) {
+	if stored != nil {
+		_ = json.Unmarshal(stored, &copies) // only this package writes them
+	}
+	return copies
 }
 
 func signatureOf(row *sqlc.DeliveryAttempt) *Signature {
@@ -91,6 +100,7 @@ func callbackAttemptOf(row *sqlc.CallbackAttempt) AttemptRecord {
 		Number: int(row.Attempt), StartedAt: row.StartedAt, RealStartedAt: orElse(row.RealStartedAt, row.StartedAt),
 		Duration:       time.Duration(row.DurationMs) * time.Millisecond,
 		ResponseStatus: intOf(row.ResponseStatus), ResponseBody: row.ResponseBody, Error: row.Error, Faults: row.Faults,
+		Copies: copiesOf(row.Copies),
 	}
 }
 

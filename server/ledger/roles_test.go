@@ -203,7 +203,7 @@ var workerStatements = append([]string{
 	// faults
 	"ActedFaults", "AwaitingTenants", "CountFaults", "DecideEventFaults", "DecidedEventFaults", "DeclaredFaults", "EndWaits",
 	"HoldFaultCounts", "NoteFaultActs", "NoteFaults", "PostponeEvents", "ReleaseAwaiting", "SendEventAgain",
-	"DecideCallbackFaults", "PostponeCallbacks", "SendCallbackAgain",
+	"DecideCallbackFaults", "NoteCopies", "PostponeCallbacks", "SendCallbackAgain",
 	// callbacks of the operators' own APIs
 	"FinishCallback", "GiveBackCallbacks", "LeaseCallbacks", "LockDueCallbacks", "TenantsToCallBack", "TransactionsOfCallbacks",
 	// verification of the ledger

@@ -17,16 +17,25 @@ type Callback struct {
 	Header     http.Header
 	Body       []byte
 	Cuts       []int     // offsets in Body, in rising order: what is between them is sent piece by piece
+	Copies     int       // how many are sent at the same moment; 0: one
 	PublicOnly bool      // it may go to public addresses only
 	At         time.Time // by the clock of the database; zero: by the clock of the sender
 }
 
-// Call makes one attempt.
+// Call makes one attempt. If several copies are sent, the result is that of the copy that answered last.
 func (s *Sender) Call(ctx context.Context, c Callback) Result {
-	began := s.now()
 	if c.At.IsZero() {
-		c.At = began
+		c.At = s.now()
 	}
+	if c.Copies > 1 {
+		return lastAnswer(AtOnce(ctx, c.Copies, func(ctx context.Context) Result { return s.call(ctx, c) }))
+	}
+	return s.call(ctx, c)
+}
+
+// call sends one copy.
+func (s *Sender) call(ctx context.Context, c Callback) Result {
+	began := s.now()
 	r := Result{StartedAt: c.At}
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
@@ -41,11 +50,11 @@ func (s *Sender) Call(ctx context.Context, c Callback) Result {
 	}
 	request.Header = http.Header{"User-Agent": {s.callbackAgent}}
 	maps.Copy(request.Header, c.Header)
-	transport := s.transport
+	to := s.transport
 	if c.PublicOnly {
-		transport = s.public
+		to = s.public
 	}
-	s.do(transport, request, &r)
+	s.do(to.of(ctx), request, &r)
 	r.Duration = s.now().Sub(began)
 	return r
 }

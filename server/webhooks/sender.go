@@ -29,9 +29,9 @@ const (
 
 // Sender sends events. It is safe for concurrent use.
 type Sender struct {
-	transport http.RoundTripper
-	public    http.RoundTripper // goes to public addresses only
-	timeout   time.Duration     // of an attempt
+	transport transports
+	public    transports    // goes to public addresses only
+	timeout   time.Duration // of an attempt
 	userAgent string
 	// callbackAgent is the User-Agent of callbacks whose operator's is not known.
 	callbackAgent string
@@ -44,8 +44,8 @@ func NewSender(guard egress.Guard, version string, now func() time.Time) *Sender
 	publicOnly := guard
 	publicOnly.PublicOnly = true
 	return &Sender{
-		transport: guard.Client(egress.ClientOptions{Timeout: AttemptTimeout, Idle: 1024, IdlePerHost: idlePerHost}).Transport,
-		public:    publicOnly.Client(egress.ClientOptions{Timeout: AttemptTimeout, Idle: 64, IdlePerHost: 8}).Transport,
+		transport: transportsOf(guard, egress.ClientOptions{Timeout: AttemptTimeout, Idle: 1024, IdlePerHost: idlePerHost}),
+		public:    transportsOf(publicOnly, egress.ClientOptions{Timeout: AttemptTimeout, Idle: 64, IdlePerHost: 8}),
 		timeout:   AttemptTimeout,
 		userAgent: "Cauri-Webhooks/" + version, callbackAgent: "Cauri-Callbacks/" + version,
 		now: now,
@@ -76,30 +76,35 @@ type Result struct {
 	RetryAfter time.Duration // from a 429 or 503; 0 for none
 	Err        error         // never contains the secret or a password of the URL
 	Signed     Signed        // the zero value if the URL is invalid
+	Copies     []Result      // of the copies that were sent at the same moment, in the order in which they ended; nil: there was one
 }
 
-// Send makes one attempt.
+// Send makes one attempt. If its fault overlaps copies, the result is that of the copy that answered last.
 func (s *Sender) Send(ctx context.Context, d Delivery) Result {
-	began := s.now()
 	if d.At.IsZero() {
-		d.At = began
+		d.At = s.now()
 	}
+	if f := d.Fault; f != nil && f.Overlap {
+		return lastAnswer(AtOnce(ctx, f.Duplicate, func(ctx context.Context) Result { return s.send(ctx, d) }))
+	}
+	return s.send(ctx, d)
+}
+
+// send sends one copy.
+func (s *Sender) send(ctx context.Context, d Delivery) Result {
+	began := s.now()
 	r := Result{StartedAt: d.At}
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
-	s.attempt(ctx, d, &r)
-	r.Duration = s.now().Sub(began)
-	return r
-}
-
-func (s *Sender) attempt(ctx context.Context, d Delivery, r *Result) {
 	request, signed, err := s.request(ctx, d)
 	if err != nil {
 		r.Err = err
-		return
+	} else {
+		r.Signed = signed
+		s.do(s.transport.of(ctx), request, &r)
 	}
-	r.Signed = signed
-	s.do(s.transport, request, r)
+	r.Duration = s.now().Sub(began)
+	return r
 }
 
 // do sends a request and reads the answer. It needs no [http.Client]: a redirect is an answer like any other, and the

@@ -29,6 +29,7 @@ var operatorFaults = []struct {
 }{
 	{"drop", `{"callback":{"drop":true}}`, 0, ""},
 	{"duplicate", `{"callback":{"duplicate":3}}`, 3, "NOT_ENOUGH_FUNDS"},
+	{"overlap", `{"callback":{"duplicate":3,"overlap":true}}`, 3, "NOT_ENOUGH_FUNDS"},
 	{"delay", `{"callback":{"delay":"300ms"}}`, 1, "NOT_ENOUGH_FUNDS"},
 	{"before-answer", `{"callback":{"beforeAnswer":true}}`, 1, "NOT_ENOUGH_FUNDS"},
 	{"reason", `{"reason":"NOT_ALLOWED"}`, 1, "NOT_ALLOWED"},

@@ -55,6 +55,7 @@ func (w *Worker) callBackOne(ctx context.Context, c *ledger.LeasedCallback) (end
 	result := w.sendCallback(ctx, c)
 	a := ledger.AttemptResult{
 		StartedAt: c.Now, Duration: result.Duration, ResponseStatus: result.Status, ResponseBody: result.Body, State: ledger.EventDelivered,
+		Copies: copiesOf(result),
 	}
 	if result.Err != nil {
 		a.State, a.Error = ledger.EventFailed, result.Err.Error()
@@ -64,7 +65,7 @@ func (w *Worker) callBackOne(ctx context.Context, c *ledger.LeasedCallback) (end
 		log = log.With("reason", result.Err)
 	}
 	log = log.With("status", result.Status, "duration", result.Duration)
-	if c.TimesSent+1 < c.Fault.OfCallback().Duplicate {
+	if f := c.Fault.OfCallback(); !f.Overlap && c.TimesSent+1 < f.Duplicate {
 		return attemptEndOf(result.Status != 0, result.Duration), func() { w.callBackAgain(ctx, log, c) }
 	}
 	return attemptEndOf(result.Status != 0, result.Duration), func() {
@@ -120,7 +121,9 @@ func (w *Worker) sendCallback(ctx context.Context, c *ledger.LeasedCallback) web
 		}
 		body = api.Sign(body, c.Sent, api.CallbackKeyOf(c.SigningSecret))
 	}
-	return w.sender.Call(ctx, webhooks.Callback{
-		URL: c.URL, Method: message.Method, Header: message.Header, Body: body, PublicOnly: publicOnly,
-	})
+	call := webhooks.Callback{URL: c.URL, Method: message.Method, Header: message.Header, Body: body, PublicOnly: publicOnly}
+	if f := c.Fault.OfCallback(); f.Overlap {
+		call.Copies = f.Duplicate
+	}
+	return w.sender.Call(ctx, call)
 }

@@ -116,7 +116,7 @@ func (d *delivery) attempt(ctx context.Context, e *ledger.LeasedEvent) (end atte
 func (w *Worker) judge(e *ledger.LeasedEvent, r webhooks.Result) ledger.AttemptResult {
 	a := ledger.AttemptResult{
 		StartedAt: e.Now, Duration: r.Duration, ResponseStatus: r.Status, ResponseBody: r.Body, State: ledger.EventDelivered,
-		Signed: ledger.Signature(r.Signed),
+		Signed: ledger.Signature(r.Signed), Copies: copiesOf(r),
 	}
 	if r.Err == nil {
 		return a

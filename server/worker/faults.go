@@ -30,9 +30,22 @@ func (d *delivery) send(ctx context.Context, e *ledger.LeasedEvent) webhooks.Res
 func lost(e *ledger.LeasedEvent) bool { return e.Fault != nil && e.Fault.Webhook.Drop }
 
 // sentOnceMore reports whether a fault duplicates the event, so that the same attempt sends it again. The attempt is
-// recorded once, with the result of the last sending.
+// recorded once, with the result of the last sending. Copies that overlap are sent together.
 func sentOnceMore(e *ledger.LeasedEvent) bool {
-	return e.Fault != nil && e.Sent+1 < e.Fault.Webhook.Duplicate
+	return e.Fault != nil && !e.Fault.Webhook.Overlap && e.Sent+1 < e.Fault.Webhook.Duplicate
+}
+
+// copiesOf returns the results of the copies of an attempt that were sent at the same moment.
+func copiesOf(r webhooks.Result) (copies []ledger.AttemptCopy) {
+	for _, c := range r.Copies {
+		one := ledger.AttemptCopy{DurationMs: c.Duration.Milliseconds(), ResponseStatus: c.Status}
+		one.ResponseBody = c.Body[:min(len(c.Body), ledger.CopyBody)]
+		if c.Err != nil {
+			one.Error = c.Err.Error()
+		}
+		copies = append(copies, one)
+	}
+	return copies
 }
 
 // putBack queues a duplicated event again. The event is due after the spacing of its fault. Until then it holds neither

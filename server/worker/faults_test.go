@@ -34,6 +34,7 @@ var webhookFaults = []struct{ name, webhook, seen, attempts string }{
 	{"outOfOrder", `{"outOfOrder":true}`, "good", "204 {outOfOrder}"},
 	{"drop", `{"drop":true}`, "good", "fault drop: not sent {drop}, 204 -"},
 	{"duplicate", `{"duplicate":3,"spacing":"20ms"}`, "good good good", "204 {duplicate}"},
+	{"overlap", `{"duplicate":3,"overlap":true}`, "good good good", "204 {overlap}"},
 	{"delay", `{"delay":"300ms"}`, "good", "204 {delay}"},
 	{"beforeAnswer", `{"beforeAnswer":true}`, "good", "204 {beforeAnswer}"},
 	{"badSignature", `{"badSignature":true}`, "forged good", "401 {badSignature}, 204 -"},

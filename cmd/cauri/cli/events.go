@@ -146,6 +146,10 @@ func (s *sandbox) showEvent(ctx context.Context, api *sandboxapi.Client, out io.
 			if acted := effectsOf(a); len(acted) > 0 {
 				Fprintf(&faults, "Attempt %d: %s\n", a.Number, faultsNamed(acted))
 			}
+			for n, c := range a.Copies {
+				Fprintf(&faults, "Attempt %d, answer %d: %s in %s\n", a.Number, n+1,
+					cmp.Or(optional(c.Error, identity), optional(c.ResponseStatus, strconv.Itoa)), milliseconds(c.DurationMs))
+			}
 		}
 		if len(t.Rows) > 0 {
 			table(out, t)

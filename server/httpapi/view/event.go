@@ -50,8 +50,22 @@ func deliveryAttemptOf(a *ledger.AttemptRecord, declared faults.Set) wire.Delive
 		Number: a.Number, StartedAt: payments.FormatTime(a.StartedAt), RealStartedAt: payments.FormatTime(a.RealStartedAt),
 		DurationMs:     a.Duration.Milliseconds(),
 		ResponseStatus: a.ResponseStatus, Error: a.Error, ResponseBody: strings.ToValidUTF8(string(a.ResponseBody), "\uFFFD"),
-		Faults: a.Faults, Effects: declared.Effects(a.Faults),
+		Faults: a.Faults, Effects: declared.Effects(a.Faults), Copies: attemptCopiesOf(a.Copies),
 	}
+}
+
+func attemptCopiesOf(copies []ledger.AttemptCopy) (view []wire.AttemptCopy) {
+	for _, c := range copies {
+		one := wire.AttemptCopy{DurationMs: c.DurationMs, ResponseBody: strings.ToValidUTF8(string(c.ResponseBody), "\uFFFD")}
+		if c.ResponseStatus != 0 {
+			one.ResponseStatus = &c.ResponseStatus
+		}
+		if c.Error != "" {
+			one.Error = &c.Error
+		}
+		view = append(view, one)
+	}
+	return view
 }
 
 func momentOf(at *time.Time) *string {

@@ -54,4 +54,14 @@ type DeliveryAttempt struct {
 	ResponseBody   string   `json:"responseBody" doc:"The first 4 KiB of the response. Bytes that are not UTF-8 are replaced by U+FFFD."`
 	Faults         []string `json:"faults,omitempty" doc:"Names of the sandbox's faults that acted on the attempt. Absent if there are none."`
 	Effects        []string `json:"effects,omitempty" doc:"The same in words, as the sandbox declares them now: twice: sent 2 times."`
+
+	Copies []AttemptCopy `json:"copies,omitempty" doc:"The answers to copies that a fault sent at the same moment, in the order in which they came. The attempt has the result of the copy that answered last. Absent if copies were not sent at the same moment."`
+}
+
+// AttemptCopy is the answer to one of the copies of an event that were sent at the same moment.
+type AttemptCopy struct {
+	DurationMs     int64   `json:"durationMs" doc:"Until the response arrived or the attempt ended."`
+	ResponseStatus *int    `json:"responseStatus" doc:"null if there was no response."`
+	Error          *string `json:"error" doc:"Why the copy failed; null if it was acknowledged."`
+	ResponseBody   string  `json:"responseBody" doc:"The first 1 KiB of the response. Bytes that are not UTF-8 are replaced by U+FFFD."`
 }

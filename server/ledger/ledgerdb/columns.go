@@ -12,8 +12,8 @@ import (
 // The columns of tables, in the order of the fields of their structs in package sqlc.
 const (
 	TransactionColumns     = "tenant, amount, commission, net_amount, refunded, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after, merchant_number, sim_number, created_at, completed_at, due_at, leased_until, expires_at, forwarded_at, forward_fence, type, status, absorption_pct, latency_ms, forward_failures, forward_attempts, id, parent_id, sim_id, passthrough, is_url_protected, reference, request_hash, order_ref, order_url, store, description, scenario, env_id, operator, country, currency, float_currency, msisdn, test_behavior, provider_tx_id, native_id, native_raw, faults"
-	DeliveryAttemptColumns = "tenant, event_id, attempt, started_at, real_started_at, duration_ms, response_status, response_body, error, faults, signed_at, signature, previous_signature, standard_signature, signed_with"
-	CallbackAttemptColumns = "tenant, id, attempt, started_at, real_started_at, duration_ms, response_status, response_body, error, faults"
+	DeliveryAttemptColumns = "tenant, event_id, attempt, started_at, real_started_at, duration_ms, response_status, response_body, error, faults, signed_at, signature, previous_signature, standard_signature, signed_with, copies"
+	CallbackAttemptColumns = "tenant, id, attempt, started_at, real_started_at, duration_ms, response_status, response_body, error, faults, copies"
 )
 
 // LookUpColumns are the columns of a look-up, in the order in which [BinaryRow.Transaction] reads them.

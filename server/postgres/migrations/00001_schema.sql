@@ -688,6 +688,7 @@ create table delivery_attempts (
   previous_signature text,
   standard_signature text,
   signed_with        text, -- fingerprints of the secrets, in the order of standard_signature
+  copies json, -- the answers to copies that a fault sent at the same moment; null: there were none
   primary key (tenant, event_id, attempt)
 );
 call protect('delivery_attempts', '{worker}');
@@ -827,6 +828,7 @@ create table callback_attempts (
   response_body   bytea,   -- the first 4 KiB
   error           text,    -- null: acknowledged
   faults          text[],  -- names of the faults that applied
+  copies          json,    -- as in delivery_attempts
   primary key (tenant, id, attempt)
 );
 call protect('callback_attempts', '{worker}');
@@ -1634,8 +1636,8 @@ grant select (adjustment_id, balance_after, currency, delta, number, sim_id, ten
   on adjustments to cauri_worker;
 grant select (tenant), delete on api_keys to cauri_worker;
 grant select (attempt, duration_ms, error, id, real_started_at, started_at, tenant),
-    insert (attempt, duration_ms, error, faults, id, real_started_at, response_body, response_status,
-    started_at, tenant),
+    insert (attempt, copies, duration_ms, error, faults, id, real_started_at, response_body,
+    response_status, started_at, tenant),
     delete
   on callback_attempts to cauri_worker;
 grant select (created_at, seq, tenant, xact), delete on changes to cauri_worker;
@@ -1649,7 +1651,10 @@ grant select (version) on config_version to cauri_worker;
 grant select (expires_at, hash, org_id), delete on console_links to cauri_worker;
 grant select (expires_at, hash, org_id), delete on console_sessions to cauri_worker;
 grant select (attempt, duration_ms, error, event_id, real_started_at, started_at, tenant),
-    insert,
+    insert (attempt, duration_ms, error, event_id, faults, previous_signature, real_started_at,
+    response_body, response_status, signature, signed_at, signed_with, standard_signature, started_at,
+    tenant),
+    update (copies),
     delete
   on delivery_attempts to cauri_worker;
 grant select (delivered, failed, failing_since, failures, first_failed, first_failed_attempt, last_acked,

@@ -146,6 +146,13 @@ with given as (
 update transactions t set faults = array_append(t.faults, g.name) from given g
 where t.tenant = g.tenant and t.id = g.id and (t.faults is null or g.name <> all(t.faults));
 
+-- name: NoteCopies :exec
+-- Keeps the answers to the copies of attempts that were sent at the same moment.
+update delivery_attempts a set copies = g.copies::json
+from (select unnest(sqlc.arg(tenants)::bigint[]) as tenant, unnest(sqlc.arg(ids)::uuid[]) as id,
+  unnest(sqlc.arg(attempts)::integer[]) as attempt, unnest(sqlc.arg(copies)::text[]) as copies) g
+where a.tenant = g.tenant and a.event_id = g.id and a.attempt = g.attempt;
+
 -- name: ReleaseAwaiting :exec
 -- Makes the events due that waited for one of the given events of their sandbox. The given events were sent.
 with awaiting as (

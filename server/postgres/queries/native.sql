@@ -289,11 +289,12 @@ with finished as (
     and u.operator || '' > ''
 )
 insert into callback_attempts (tenant, id, attempt, started_at, real_started_at, duration_ms, response_status,
-  response_body, error, faults)
+  response_body, error, faults, copies)
 select sqlc.arg(tenant), sqlc.arg(id), finished.attempts, sqlc.arg(started_at),
   nullif(sqlc.arg(real_started_at)::timestamptz, sqlc.arg(started_at)), sqlc.arg(duration_ms),
   nullif(sqlc.arg(response_status)::integer, 0), sqlc.arg(response_body), nullif(sqlc.arg(error)::text, ''),
-  case when sqlc.arg(fault)::text <> '' then array[sqlc.arg(fault)::text] end
+  case when sqlc.arg(fault)::text <> '' then array[sqlc.arg(fault)::text] end,
+  sqlc.narg(copies)::json
 from finished;
 
 -- name: GetCallback :one

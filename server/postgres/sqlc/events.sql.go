@@ -99,9 +99,9 @@ func (q *Queries) EndpointHealth(ctx context.Context, tenant int64, most int32) 
 }
 
 const getAttempts = `-- name: GetAttempts :many
-select a.tenant, a.event_id, a.attempt, a.started_at, a.real_started_at, a.duration_ms, a.response_status, a.response_body, a.error, a.faults, a.signed_at, a.signature, a.previous_signature, a.standard_signature, a.signed_with
+select a.tenant, a.event_id, a.attempt, a.started_at, a.real_started_at, a.duration_ms, a.response_status, a.response_body, a.error, a.faults, a.signed_at, a.signature, a.previous_signature, a.standard_signature, a.signed_with, a.copies
 from (select unnest($1::uuid[]) as id, unnest($2::integer[]) as number) given
-cross join lateral (select tenant, event_id, attempt, started_at, real_started_at, duration_ms, response_status, response_body, error, faults, signed_at, signature, previous_signature, standard_signature, signed_with from delivery_attempts d
+cross join lateral (select tenant, event_id, attempt, started_at, real_started_at, duration_ms, response_status, response_body, error, faults, signed_at, signature, previous_signature, standard_signature, signed_with, copies from delivery_attempts d
   where d.tenant = $3 and d.event_id = given.id and d.attempt = given.number limit 1) a
 `
 
@@ -131,6 +131,7 @@ func (q *Queries) GetAttempts(ctx context.Context, ids []pgtype.UUID, numbers []
 			&i.PreviousSignature,
 			&i.StandardSignature,
 			&i.SignedWith,
+			&i.Copies,
 		); err != nil {
 			return nil, err
 		}
@@ -301,7 +302,7 @@ func (q *Queries) KeepEventBody(ctx context.Context, body []byte, tenant int64, 
 }
 
 const listAttempts = `-- name: ListAttempts :many
-select tenant, event_id, attempt, started_at, real_started_at, duration_ms, response_status, response_body, error, faults, signed_at, signature, previous_signature, standard_signature, signed_with from delivery_attempts
+select tenant, event_id, attempt, started_at, real_started_at, duration_ms, response_status, response_body, error, faults, signed_at, signature, previous_signature, standard_signature, signed_with, copies from delivery_attempts
 where tenant = $1 and event_id = $2 and attempt <= $3::integer
 order by attempt desc limit $4
 `
@@ -336,6 +337,7 @@ func (q *Queries) ListAttempts(ctx context.Context, tenant int64, eventID pgtype
 			&i.PreviousSignature,
 			&i.StandardSignature,
 			&i.SignedWith,
+			&i.Copies,
 		); err != nil {
 			return nil, err
 		}

@@ -391,6 +391,24 @@ func (q *Queries) HoldFaultCounts(ctx context.Context, tenants []int64, names []
 	return items, nil
 }
 
+const noteCopies = `-- name: NoteCopies :exec
+update delivery_attempts a set copies = g.copies::json
+from (select unnest($1::bigint[]) as tenant, unnest($2::uuid[]) as id,
+  unnest($3::integer[]) as attempt, unnest($4::text[]) as copies) g
+where a.tenant = g.tenant and a.event_id = g.id and a.attempt = g.attempt
+`
+
+// Keeps the answers to the copies of attempts that were sent at the same moment.
+func (q *Queries) NoteCopies(ctx context.Context, tenants []int64, ids []pgtype.UUID, attempts []int32, copies []string) error {
+	_, err := q.db.Exec(ctx, noteCopies,
+		tenants,
+		ids,
+		attempts,
+		copies,
+	)
+	return err
+}
+
 const noteFaultActs = `-- name: NoteFaultActs :exec
 insert into fault_acts (tenant, name, reference, acted_at)
 select g.tenant, g.name, g.reference, now()

@@ -76,16 +76,17 @@ type AccountProof struct {
 }
 
 type CallbackAttempt struct {
-	Tenant         int64       `db:"tenant"`
-	ID             pgtype.UUID `db:"id"`
-	Attempt        int32       `db:"attempt"`
-	StartedAt      time.Time   `db:"started_at"`
-	RealStartedAt  *time.Time  `db:"real_started_at"`
-	DurationMs     int32       `db:"duration_ms"`
-	ResponseStatus *int32      `db:"response_status"`
-	ResponseBody   []byte      `db:"response_body"`
-	Error          *string     `db:"error"`
-	Faults         []string    `db:"faults"`
+	Tenant         int64           `db:"tenant"`
+	ID             pgtype.UUID     `db:"id"`
+	Attempt        int32           `db:"attempt"`
+	StartedAt      time.Time       `db:"started_at"`
+	RealStartedAt  *time.Time      `db:"real_started_at"`
+	DurationMs     int32           `db:"duration_ms"`
+	ResponseStatus *int32          `db:"response_status"`
+	ResponseBody   []byte          `db:"response_body"`
+	Error          *string         `db:"error"`
+	Faults         []string        `db:"faults"`
+	Copies         json.RawMessage `db:"copies"`
 }
 
 type ConsoleSession struct {
@@ -100,21 +101,22 @@ type ConsoleSession struct {
 }
 
 type DeliveryAttempt struct {
-	Tenant            int64       `db:"tenant"`
-	EventID           pgtype.UUID `db:"event_id"`
-	Attempt           int32       `db:"attempt"`
-	StartedAt         time.Time   `db:"started_at"`
-	RealStartedAt     *time.Time  `db:"real_started_at"`
-	DurationMs        int32       `db:"duration_ms"`
-	ResponseStatus    *int32      `db:"response_status"`
-	ResponseBody      []byte      `db:"response_body"`
-	Error             *string     `db:"error"`
-	Faults            []string    `db:"faults"`
-	SignedAt          *time.Time  `db:"signed_at"`
-	Signature         *string     `db:"signature"`
-	PreviousSignature *string     `db:"previous_signature"`
-	StandardSignature *string     `db:"standard_signature"`
-	SignedWith        *string     `db:"signed_with"`
+	Tenant            int64           `db:"tenant"`
+	EventID           pgtype.UUID     `db:"event_id"`
+	Attempt           int32           `db:"attempt"`
+	StartedAt         time.Time       `db:"started_at"`
+	RealStartedAt     *time.Time      `db:"real_started_at"`
+	DurationMs        int32           `db:"duration_ms"`
+	ResponseStatus    *int32          `db:"response_status"`
+	ResponseBody      []byte          `db:"response_body"`
+	Error             *string         `db:"error"`
+	Faults            []string        `db:"faults"`
+	SignedAt          *time.Time      `db:"signed_at"`
+	Signature         *string         `db:"signature"`
+	PreviousSignature *string         `db:"previous_signature"`
+	StandardSignature *string         `db:"standard_signature"`
+	SignedWith        *string         `db:"signed_with"`
+	Copies            json.RawMessage `db:"copies"`
 }
 
 type Environment struct {

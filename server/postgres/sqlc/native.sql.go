@@ -372,49 +372,51 @@ const finishCallback = `-- name: FinishCallback :execrows
 with finished as (
   update native_callbacks n
   set fence = n.fence + 1, leased_until = null, attempts = n.attempts + 1,
-    state = $10::event_state,
-    due_at = case when $10::event_state = 'queued'
-      then sandbox_time(n.tenant) + make_interval(secs => $11::float8 / 1000) end,
-    retries = n.retries + ($10::event_state = 'queued')::integer,
-    delivered_at = case when $10::event_state = 'delivered' then sandbox_time(n.tenant) end,
+    state = $11::event_state,
+    due_at = case when $11::event_state = 'queued'
+      then sandbox_time(n.tenant) + make_interval(secs => $12::float8 / 1000) end,
+    retries = n.retries + ($11::event_state = 'queued')::integer,
+    delivered_at = case when $11::event_state = 'delivered' then sandbox_time(n.tenant) end,
     last_status = nullif($6::integer, 0),
     last_error = nullif($8::text, '')
-  where n.tenant = $1 and n.id = $2 and n.fence = $12
+  where n.tenant = $1 and n.id = $2 and n.fence = $13
   returning n.attempts, n.operator, n.created_at, n.transaction_id
 ), unacknowledged as (
   insert into unacknowledged_events as u (tenant, id, operator, created_at, attempt)
   select $1, $2, coalesce(finished.operator, t.operator),
     coalesce(finished.created_at, t.completed_at, t.created_at), finished.attempts
   from finished left join transactions t on t.tenant = $1 and t.id = finished.transaction_id
-  where $10::event_state <> 'delivered' and $9::text = ''
+  where $11::event_state <> 'delivered' and $9::text = ''
   on conflict (tenant, id, operator) do update set attempt = excluded.attempt
 ), acknowledged as (
   delete from unacknowledged_events u using finished
-  where $10::event_state = 'delivered' and u.tenant = $1 and u.id = $2
+  where $11::event_state = 'delivered' and u.tenant = $1 and u.id = $2
     and u.operator || '' > ''
 )
 insert into callback_attempts (tenant, id, attempt, started_at, real_started_at, duration_ms, response_status,
-  response_body, error, faults)
+  response_body, error, faults, copies)
 select $1, $2, finished.attempts, $3,
   nullif($4::timestamptz, $3), $5,
   nullif($6::integer, 0), $7, nullif($8::text, ''),
-  case when $9::text <> '' then array[$9::text] end
+  case when $9::text <> '' then array[$9::text] end,
+  $10::json
 from finished
 `
 
 type FinishCallbackParams struct {
-	Tenant         int64       `db:"tenant"`
-	ID             pgtype.UUID `db:"id"`
-	StartedAt      time.Time   `db:"started_at"`
-	RealStartedAt  time.Time   `db:"real_started_at"`
-	DurationMs     int32       `db:"duration_ms"`
-	ResponseStatus int32       `db:"response_status"`
-	ResponseBody   []byte      `db:"response_body"`
-	Error          string      `db:"error"`
-	Fault          string      `db:"fault"`
-	State          EventState  `db:"state"`
-	RetryAfterMs   float64     `db:"retry_after_ms"`
-	Fence          int64       `db:"fence"`
+	Tenant         int64           `db:"tenant"`
+	ID             pgtype.UUID     `db:"id"`
+	StartedAt      time.Time       `db:"started_at"`
+	RealStartedAt  time.Time       `db:"real_started_at"`
+	DurationMs     int32           `db:"duration_ms"`
+	ResponseStatus int32           `db:"response_status"`
+	ResponseBody   []byte          `db:"response_body"`
+	Error          string          `db:"error"`
+	Fault          string          `db:"fault"`
+	Copies         json.RawMessage `db:"copies"`
+	State          EventState      `db:"state"`
+	RetryAfterMs   float64         `db:"retry_after_ms"`
+	Fence          int64           `db:"fence"`
 }
 
 // Records an attempt and ends the lease. Writes nothing if the lease was lost.
@@ -429,6 +431,7 @@ func (q *Queries) FinishCallback(ctx context.Context, arg FinishCallbackParams) 
 		arg.ResponseBody,
 		arg.Error,
 		arg.Fault,
+		arg.Copies,
 		arg.State,
 		arg.RetryAfterMs,
 		arg.Fence,
@@ -592,7 +595,7 @@ func (q *Queries) LeaseCallbacks(ctx context.Context, leaseMs float64, tenants [
 }
 
 const listCallbackAttempts = `-- name: ListCallbackAttempts :many
-select tenant, id, attempt, started_at, real_started_at, duration_ms, response_status, response_body, error, faults from callback_attempts
+select tenant, id, attempt, started_at, real_started_at, duration_ms, response_status, response_body, error, faults, copies from callback_attempts
 where tenant = $1 and id = $2 and attempt <= $3::integer
 order by attempt desc limit $4
 `
@@ -622,6 +625,7 @@ func (q *Queries) ListCallbackAttempts(ctx context.Context, tenant int64, iD pgt
 			&i.ResponseBody,
 			&i.Error,
 			&i.Faults,
+			&i.Copies,
 		); err != nil {
 			return nil, err
 		}
