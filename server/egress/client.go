@@ -3,6 +3,7 @@ package egress
 import (
 	"net"
 	"net/http"
+	"regexp"
 	"strings"
 	"time"
 )
@@ -59,15 +60,29 @@ func (t withoutLocation) RoundTrip(request *http.Request) (*http.Response, error
 	response, err := t.Transport.RoundTrip(request)
 	if err == nil {
 		response.Header.Del("Location")
-	} else if len(err.Error()) > maxError {
-		err = shortened{err}
+	} else {
+		err = presentable{err}
 	}
 	return response, err
 }
 
-// shortened is an error whose text is cut after maxError bytes.
-type shortened struct{ error }
+// presentable is an error for those who chose the URL. Its text has neither the address of the cluster's server of names, nor
+// the one that the connection was made from, and is cut after maxError bytes.
+type presentable struct{ error }
 
-func (e shortened) Error() string { return strings.ToValidUTF8(e.error.Error()[:maxError], "") + "..." }
+var (
+	nameServer = regexp.MustCompile(`(lookup [^ ]+) on [^ ]+:[0-9]+: `)                             // by [net.DNSError]
+	toServer   = regexp.MustCompile(`(lookup [^ ]+: )(?:dial|read|write) (?:udp|tcp)[46]? [^ ]+: `) // what it wraps
+	madeFrom   = regexp.MustCompile(`(\[[0-9A-Fa-f:.%a-z]+\]|[0-9.]+):[0-9]+->`)                    // by [net.OpError]
+)
 
-func (e shortened) Unwrap() error { return e.error }
+func (e presentable) Error() string {
+	text := nameServer.ReplaceAllString(e.error.Error(), "$1: ")
+	text = madeFrom.ReplaceAllString(toServer.ReplaceAllString(text, "$1"), "")
+	if len(text) > maxError {
+		return strings.ToValidUTF8(text[:maxError], "") + "..."
+	}
+	return text
+}
+
+func (e presentable) Unwrap() error { return e.error }
