@@ -51,7 +51,7 @@ func appendRecord(b []byte, fields []string) []byte {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		if strings.ContainsAny(field, "\",\r\n") {
+		if strings.ContainsAny(field, "\",;\t\r\n") {
 			field = `"` + strings.ReplaceAll(field, `"`, `""`) + `"`
 		}
 		b = append(b, field...)
@@ -59,12 +59,20 @@ func appendRecord(b []byte, fields []string) []byte {
 	return append(b, "\r\n"...)
 }
 
-// cell prevents CSV injection: it puts an apostrophe before a text that a spreadsheet would take for a formula. It also
-// puts one before a text that begins with an apostrophe, so that a program can restore every text by removing one
-// apostrophe.
+// cell prevents CSV injection: it puts an apostrophe before a text that a spreadsheet would take for a formula. Where a
+// cell may begin within the text, it does so too: many spreadsheets separate cells by semicolons or tabs, and a quotation
+// mark that does not begin a cell holds nothing together there. It also puts an apostrophe before one that stands in such a
+// place, so that a program can restore every text by removing one apostrophe from each.
 func cell(text string) string {
-	if first, _ := utf8.DecodeRuneInString(text); text != "" && strings.ContainsRune("=+-@\t\r\n'＝＋－＠", first) {
-		return "'" + text
+	var safe strings.Builder
+	begins := true
+	for i, r := range text {
+		if begins && strings.ContainsRune("=+-@\t\r\n'＝＋－＠", r) {
+			safe.WriteByte('\'')
+		}
+		_, size := utf8.DecodeRuneInString(text[i:])
+		safe.WriteString(text[i : i+size])
+		begins = strings.ContainsRune(";\t\r\n", r)
 	}
-	return text
+	return safe.String()
 }

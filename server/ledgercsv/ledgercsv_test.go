@@ -3,6 +3,7 @@ package ledgercsv_test
 import (
 	"bytes"
 	"encoding/csv"
+	"regexp"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -37,9 +38,20 @@ func TestEntriesAsCSV(t *testing.T) {
 	}
 }
 
-// FuzzEntryAsCSV checks that a reference is one field of its line, is no formula, and can be read back.
+// cellsOf has the cells of a line in a spreadsheet that separates by another character and at line breaks: there a quotation
+// mark within a cell means nothing.
+func cellsOf(line []byte, separator string) []string {
+	return strings.FieldsFunc(string(line), func(r rune) bool { return strings.ContainsRune(separator+"\r\n", r) })
+}
+
+// restored is a text as a program reads it back: one apostrophe less at each place where a cell may begin.
+var restored = regexp.MustCompile(`(^|[;\t\r\n])'`)
+
+// FuzzEntryAsCSV checks that a reference is one field of its line, is no formula whichever separator a spreadsheet takes, and can
+// be read back.
 func FuzzEntryAsCSV(f *testing.F) {
-	for _, seed := range []string{"", "SHOP-PAY-1", "=1+1", "+250788123456", "-1", "@SUM(A1)", "'quoted'", `a "b", c`, "two\nlines", "\ttab", "é"} {
+	for _, seed := range []string{"", "SHOP-PAY-1", "=1+1", "+250788123456", "-1", "@SUM(A1)", "'quoted'", `a "b", c`, "two\nlines", "\ttab", "é",
+		"a;=1+1", "a\t@SUM(A1)", "a;'b", `";=1+1`, "a;;-1", "a\n+1", "x;\t=1"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, reference string) {
@@ -47,7 +59,15 @@ func FuzzEntryAsCSV(f *testing.F) {
 			return // the reader of encoding/csv takes \r\n for \n
 		}
 		entry := ledgercsv.Entry{Reference: reference, Postings: []ledgercsv.Posting{{Account: "float:RWF"}}}
-		records, err := csv.NewReader(bytes.NewReader(ledgercsv.AppendEntry(nil, "float:RWF", &entry))).ReadAll()
+		line := ledgercsv.AppendEntry(nil, "float:RWF", &entry)
+		for _, separator := range []string{";", "\t", ";\t"} {
+			for _, cell := range cellsOf(line, separator) {
+				if strings.ContainsAny(cell[:1], "=+-@") {
+					t.Errorf("%q: separated by %q, it has the formula %q", reference, separator, cell)
+				}
+			}
+		}
+		records, err := csv.NewReader(bytes.NewReader(line)).ReadAll()
 		if err != nil || len(records) != 1 || len(records[0]) != len(ledgercsv.Columns) {
 			t.Fatalf("%q is written as %q, %v", reference, records, err)
 		}
@@ -55,7 +75,7 @@ func FuzzEntryAsCSV(f *testing.F) {
 		if got != "" && strings.ContainsAny(got[:1], "=+-@\t\r\n") {
 			t.Errorf("%q is written as the formula %q", reference, got)
 		}
-		if strings.TrimPrefix(got, "'") != reference { // one apostrophe less is the reference
+		if restored.ReplaceAllString(got, "$1") != reference {
 			t.Errorf("%q is written as %q", reference, got)
 		}
 	})
