@@ -34,7 +34,7 @@ type Fields map[string]bool
 
 // Redactor extracts the parts of one request that may be kept: the method, words and identifiers of the path, and named
 // fields and parameters. It replaces credentials that are in these parts by mistake. It recognizes Cauri's credentials
-// by their forms, and the credentials of the request itself in any form.
+// by their forms, and the credentials of the request itself in any form, all of them also percent-encoded or in base64.
 type Redactor struct {
 	presented []string         // parts of the credentials of the request
 	forms     []*regexp.Regexp // of further credentials
@@ -68,23 +68,12 @@ func NewRedactor(header http.Header, presented ...string) *Redactor {
 // HideForm makes the keeper replace texts of this form like credentials.
 func (k *Redactor) HideForm(form *regexp.Regexp) { k.forms = append(k.forms, form) }
 
-var (
-	// credentials matches the credentials of sandboxes, and other common forms of credentials.
-	credentials = regexp.MustCompile(`(?i)(cauri_sk_|whsec_)[A-Za-z0-9+/=_-]*|` +
-		`\b(bearer|basic)\s+[A-Za-z0-9+/=._~-]{8,}|eyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_.-]*`)
-	// links matches URLs. Only their host is kept, since the rest often has tokens.
-	links = regexp.MustCompile(`(?i)\b([a-z][a-z0-9+.-]*://)(?:[^/?#\s"]*@)?([^/?#\s"@]*)([/?#@][^\s"]*)?`)
-)
+// links matches URLs. Only their host is kept, since the rest often has tokens.
+var links = regexp.MustCompile(`(?i)\b([a-z][a-z0-9+.-]*://)(?:[^/?#\s"]*@)?([^/?#\s"@]*)([/?#@][^\s"]*)?`)
 
 // Text returns a text with its credentials replaced, cut to maxText characters.
 func (k *Redactor) Text(text string) string {
-	for _, secret := range k.presented {
-		text = strings.ReplaceAll(text, secret, hiddenCredential)
-	}
-	text = credentials.ReplaceAllString(text, hiddenCredential)
-	for _, form := range k.forms {
-		text = form.ReplaceAllString(text, hiddenCredential)
-	}
+	text = k.hidePlain(k.hideEncoded(text, mostEncodings))
 	text = links.ReplaceAllStringFunc(text, func(link string) string {
 		parts := links.FindStringSubmatch(link)
 		if rest := parts[3]; rest == "" || rest == "/" {

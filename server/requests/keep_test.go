@@ -1,8 +1,10 @@
 package requests
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"net/http"
+	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -17,6 +19,12 @@ func keeper() *Redactor {
 	return k
 }
 
+// The user and the key of Basic authentication, as programs write them that put the value of a header into a field.
+var (
+	inBase64    = base64.StdEncoding.EncodeToString([]byte("ün:cauri_sk_test_AbC12"))
+	inBase64URL = base64.RawURLEncoding.EncodeToString([]byte("ün:cauri_sk_test_AbC12~~"))
+)
+
 func TestKeptTexts(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
@@ -29,6 +37,14 @@ func TestKeptTexts(t *testing.T) {
 		"a basic plan":                               "a basic plan",
 		"as `Authorization: Bearer <key>`.":          "as `Authorization: Bearer <key>`.",
 		"eyJhbGciOiJub25lIn0.eyJzdWIiOiIxIn0.x":      "[credential]",
+		"x cauri%5Fsk%5ftest_AbC123 y":               "x [credential] y",
+		"a%20Bearer%20abcdefgh12 z":                  "[credential] z",
+		"caur%2569_sk_%2574est_AbC":                  "[credential]",
+		"pin%2D1234, 100% of 5%2f":                   "[credential] 100% of 5%2f",
+		"at " + inBase64 + " and":                    "at [credential] and",
+		"id=" + inBase64URL + ".":                    "id=[credential].",
+		"dXNlcjpjb25maWQ=":                           "dXNlcjpjb25maWQ=",
+		url.QueryEscape(inBase64) + " z":             "[credential] z",
 		"12345678901234567890 and pin-1234":          "[credential] and [credential]",
 		"=opaque-7f3a9c51d2=":                        "=[credential]=",
 		"https://shop.example":                       "https://shop.example",
