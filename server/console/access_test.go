@@ -577,6 +577,26 @@ func TestEveryRouteIsOnAList(t *testing.T) {
 	}
 }
 
+// What Postgres refuses as a text names nothing, in a path and in a form.
+func TestPathsAndFormsThatAreNoText(t *testing.T) {
+	f := newFixture(t)
+	b := f.signedIn(checkout, key)
+	parameter := regexp.MustCompile(`\{[a-z]+\}`)
+	token := tokenField.FindStringSubmatch(b.get(checkout + "/overview").text)[1]
+	for _, r := range console.Routes() {
+		if slices.Contains([]string{"/sign-out", "/stream", "/ledger/verify"}, r.Path) { // the last one waits for a worker
+			continue
+		}
+		for _, part := range []string{"%00", "%ff", "a%00b"} {
+			path := parameter.ReplaceAllString(r.Path, part)
+			if got := b.send(r.Method, checkout+path, url.Values{"token": {token}, "session": {"a\x00b\xff"}, "msisdn": {"\x00"}, "order": {"\xff"}}); got.status >= 500 {
+				t.Errorf("%s %s answered %d", r.Method, path, got.status)
+			}
+		}
+	}
+	b.post(checkout, "/setup/sessions", url.Values{"session": {"a\x00b\xff"}}).has(t, "This session has ended already")
+}
+
 // Neither the log of the process nor the request log has tokens or keys.
 func TestTokensReachNoLog(t *testing.T) {
 	var log syncBuffer

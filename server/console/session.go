@@ -142,7 +142,9 @@ func (v *visit) hasToken() bool {
 }
 
 // form returns a field of a form.
-func (v *visit) form(name string) string { return strings.TrimSpace(v.request.PostForm.Get(name)) }
+func (v *visit) form(name string) string {
+	return strings.TrimSpace(postgres.Text(v.request.PostForm.Get(name)))
+}
 
 // The errors of requests that the console refuses.
 var (

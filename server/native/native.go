@@ -15,6 +15,7 @@ import (
 	"github.com/cauri-dev/cauri/server/httpfront"
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/operators"
+	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/service"
 )
@@ -64,12 +65,13 @@ func Secrets() (all []httpfront.Secret) {
 	return all
 }
 
-// RoutedPath returns the path that the router matches. In a path of an operator's API, each part stays escaped, because
+// RoutedPath returns the path that the router matches. Bytes that Postgres refuses, of no UTF-8 and zero, are U+FFFD in it,
+// so that no parameter has them. In a path of an operator's API, each part stays escaped, because
 // an id may contain a slash. RoutedPath removes what some clients add: repeated slashes, and slashes and spaces at the
 // end. Any other path is unescaped, so that %2B matches a +.
 func RoutedPath(u *url.URL) string {
 	if !isOfOperator(u.Path) {
-		return u.Path
+		return postgres.Text(u.Path)
 	}
 	escaped := strings.TrimRight(strings.ReplaceAll(u.EscapedPath(), "%20", " "), "/ ")
 	parts := strings.FieldsFunc(escaped, func(r rune) bool { return r == '/' })
@@ -78,7 +80,7 @@ func RoutedPath(u *url.URL) string {
 		if err != nil {
 			panic(err) // an escaped path can always be unescaped
 		}
-		parts[i] = url.PathEscape(plain) // clients escape more than they need to
+		parts[i] = url.PathEscape(postgres.Text(plain)) // clients escape more than they need to
 	}
 	return "/" + strings.Join(parts, "/")
 }
