@@ -37,7 +37,8 @@ func TestLanguageOfPages(t *testing.T) {
 	is("fr", "en", "/sign-in")
 	b.send(http.MethodPost, checkout+"/sign-in", url.Values{"key": {key}})
 	is("fr", "en", "/overview")
-	for _, back := range []string{"//evil.example.com", "https://evil.example.com", `/\evil.example.com`, ""} {
+	for _, back := range []string{"//evil.example.com", "https://evil.example.com", `/\evil.example.com`, "",
+		"/\t/\t/evil.example.com", "/\n/evil.example.com", "/payments?order=\r\nx: y", "/payments\x7f", "/\u0085"} {
 		if got := b.send(http.MethodPost, checkout+"/language", url.Values{"back": {back}}); got.header.Get("Location") != "./" {
 			t.Errorf("%q leads to %q", back, got.header.Get("Location"))
 		}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/cauri-dev/cauri/server/assets"
 	"github.com/cauri-dev/cauri/server/console/locale"
@@ -150,7 +151,8 @@ func (c *Console) language(v *visit) (httpfront.Answer, error) {
 func (v *visit) goBack(cookies ...*http.Cookie) httpfront.Answer {
 	back := v.form("back")
 	path, _, _ := strings.Cut(back, "?")
-	if !strings.HasPrefix(path, "/") || strings.ContainsAny(path, ":\\") || strings.Contains(path, "//") {
+	if !strings.HasPrefix(path, "/") || strings.ContainsAny(path, ":\\") || strings.Contains(path, "//") ||
+		strings.ContainsFunc(back, unicode.IsControl) {
 		back = "/"
 	}
 	a := v.goTo(back)

@@ -6,6 +6,7 @@ import (
 	"compress/gzip"
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -243,8 +244,22 @@ func (v *visit) html(status int, body templ.Component) httpfront.Answer {
 // goTo returns an answer that redirects the browser to a path of the console.
 func (v *visit) goTo(path string) httpfront.Answer {
 	header := secure.Clone()
-	header.Set("Location", string(v.To(path)))
+	header.Set("Location", encodeControls(string(v.To(path))))
 	return httpfront.Answer{Status: http.StatusSeeOther, Header: header}
+}
+
+// encodeControls encodes the characters that no URL has. Browsers leave out tabs and line breaks, so that a path with them
+// would be another one.
+func encodeControls(address string) string {
+	var encoded strings.Builder
+	for _, b := range []byte(address) {
+		if b <= ' ' || b >= 0x7f {
+			fmt.Fprintf(&encoded, "%%%02X", b)
+		} else {
+			encoded.WriteByte(b)
+		}
+	}
+	return encoded.String()
 }
 
 // toSignIn returns the answer to somebody who is not signed in.
