@@ -15,8 +15,9 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// CacheControl lets a cache keep an answer for five minutes. Then the cache revalidates it by its ETag.
-const CacheControl = "public, max-age=300"
+// CacheControl lets a browser keep an answer for five minutes. Then it revalidates it by its ETag. No shared cache keeps one:
+// documents and pages repeat the host of the request, which anybody can write.
+const CacheControl = "private, max-age=300"
 
 // Content is an answer that does not change while the program runs.
 type Content struct {
