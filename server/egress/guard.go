@@ -111,11 +111,7 @@ func (g Guard) CheckURL(text string) error {
 		host = "localhost"
 	}
 	host = cmp.Or(knownNames[host], host)
-	port := u.Port()
-	if port == "" {
-		port = map[string]string{"http": "80", "https": "443"}[u.Scheme] // the parser writes schemes in lower case
-	}
-	if at, err := netip.ParseAddrPort(net.JoinHostPort(host, port)); err == nil {
+	if at, err := netip.ParseAddrPort(net.JoinHostPort(host, portOf(u))); err == nil {
 		return g.Check(at)
 	}
 	return nil // a name

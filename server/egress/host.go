@@ -1,8 +1,10 @@
 package egress
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"net"
 	"net/netip"
 	"net/url"
 	"regexp"
@@ -60,6 +62,20 @@ func CheckProxies(getenv func(string) string) error {
 		}
 	}
 	return nil
+}
+
+// HostPortOf returns the host of a URL, as [HostOf] does, with its port or that of its scheme; "" if there is no such host.
+func HostPortOf(u *url.URL) string {
+	host := HostOf(u)
+	if host == "" {
+		return ""
+	}
+	return net.JoinHostPort(host, portOf(u))
+}
+
+// portOf returns the port of a URL, or that of its scheme.
+func portOf(u *url.URL) string {
+	return cmp.Or(u.Port(), map[string]string{"http": "80", "https": "443"}[u.Scheme]) // the parser writes schemes in lower case
 }
 
 // HostOf returns the host of a URL in the form in which hosts are compared: a name in lower case without a dot at the

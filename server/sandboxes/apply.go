@@ -279,13 +279,14 @@ func (c *sandboxChange) setSettings(row *sqlc.Organization) {
 	}
 }
 
-// Host returns the host of the URL, and "" for a URL without a host that can be compared.
+// Host returns the host of the URL with its port, such as shop.example:443, and "" for a URL without a host that can be
+// compared.
 func (w *WebhookConfig) Host() string {
 	u, err := url.Parse(w.URL)
 	if err != nil {
 		return ""
 	}
-	return egress.HostOf(u)
+	return egress.HostPortOf(u)
 }
 
 func (c *sandboxChange) environments(ctx context.Context) error {

@@ -131,7 +131,7 @@ func TestEveryEditIsSeenByTheDirectory(t *testing.T) {
 		"no endpoint": {func(c *sandboxes.Config) { c.Webhook = nil }, func(s *sandboxes.Sandbox) { s.WebhookHost = "" }},
 		"other endpoint": {
 			func(c *sandboxes.Config) { c.Webhook = &sandboxes.WebhookConfig{URL: "http://elsewhere"} },
-			func(s *sandboxes.Sandbox) { s.WebhookHost = "elsewhere" },
+			func(s *sandboxes.Sandbox) { s.WebhookHost = "elsewhere:80" },
 		},
 		"other retries": {func(c *sandboxes.Config) {
 			c.Webhook = &sandboxes.WebhookConfig{URL: c.Webhook.URL, Retry: sandboxes.RetryPolicy{MaxRetries: 1}}

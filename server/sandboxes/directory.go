@@ -40,7 +40,7 @@ type Sandbox struct {
 	FollowedUntil       time.Time       // end of the mark of a followed sandbox; zero: never marked
 	FirstStore          string          // of the resource
 	CallbackHosts       []string        // patterns; nil: the default
-	WebhookHost         string          // empty: none
+	WebhookHost         string          // with its port; empty: none
 }
 
 // RequestsLogged reports whether all requests of the sandbox are logged, not only those that failed.

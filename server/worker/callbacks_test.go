@@ -86,6 +86,7 @@ func (w *fixture) callbacks(state ledger.EventState, n int) {
 // The callback of an operator is sent once, in the operator's form, whatever its receiver answers.
 func TestCallbacksOfOperators(t *testing.T) {
 	w := newFixture(t, nil)
+	w.config.CallbackHosts = []string{"*"}
 	w.configure()
 	good, bad := newCallbackReceiver(t, http.StatusOK), newCallbackReceiver(t, http.StatusInternalServerError)
 	const sent = `{"currency":"EUR","externalId":"order-1042","party":{"partyIdType":"MSISDN","partyId":"250788000001"},"payerMessage":"m","payeeNote":"n"%s}`

@@ -223,6 +223,7 @@ func TestNoOperatorDelaysAnother(t *testing.T) {
 // attempt at the receiver to end.
 func TestNoReceiverOfCallbacksDelaysAnother(t *testing.T) {
 	w := newFixture(t, nil)
+	w.config.CallbackHosts = []string{"127.0.0.1"}
 	w.configure()
 	w.alices(payments.Approve, 1_000_000)
 	release, ended := make(chan struct{}), &moments{}

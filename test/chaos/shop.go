@@ -111,6 +111,7 @@ func (w *fixture) applyShop(ctx context.Context, s *shop, name string) error {
 	s.resource.Spec.Webhook = &v1alpha1.Webhook{URL: s.receiver.URL, RetryPolicy: &v1alpha1.RetryPolicy{
 		MaxRetries: new(int32(20)), InitialDelay: "1s", Factor: new(int32(1)), MaxDelay: "1s",
 	}}
+	s.resource.Spec.CallbackHosts = []v1alpha1.CallbackHost{"*"} // at another port than the webhook
 	for i := range s.resource.Spec.Environments {
 		if e := &s.resource.Spec.Environments[i]; e.Operator == "airtel" || e.Operator == "moov" { // whose requests name no URL
 			e.CallbackURL = s.callbacks.URL

@@ -1,6 +1,8 @@
 package operatorapi
 
 import (
+	"cmp"
+	"net"
 	"net/netip"
 	"net/url"
 	"path"
@@ -14,7 +16,7 @@ import (
 // With these rules, that person cannot make Cauri send requests to internal hosts (SSRF).
 type CallbackRules struct {
 	Hosts       []string // patterns such as *.shop.example; * allows every host; nil: the two below, and public hosts
-	WebhookHost string   // host that is allowed by default; may be empty
+	WebhookHost string   // host with a port, such as shop.example:8443, that is allowed by default; may be empty
 	Namespace   string   // namespace whose Services are allowed by default
 }
 
@@ -29,7 +31,7 @@ func (r CallbackRules) Allow(target string) (allowed, publicOnly bool) {
 	if r.Hosts != nil {
 		return slices.ContainsFunc(r.Hosts, func(pattern string) bool { return matches(pattern, host) }), false
 	}
-	if strings.EqualFold(r.WebhookHost, host) {
+	if r.isWebhook(u) {
 		return true, false
 	}
 	for _, domain := range []string{".svc", ".svc.cluster.local"} {
@@ -39,6 +41,15 @@ func (r CallbackRules) Allow(target string) (allowed, publicOnly bool) {
 		}
 	}
 	return true, true
+}
+
+// isWebhook reports whether a URL has the host of the webhook, and its port or that of http or https: the team named these,
+// and no other program of that host.
+func (r CallbackRules) isWebhook(u *url.URL) bool {
+	at := strings.ToLower(r.WebhookHost)
+	host, _, err := net.SplitHostPort(at)
+	port := cmp.Or(u.Port(), "443") // a URL without a port has the one of its scheme
+	return err == nil && host == egress.HostOf(u) && (port == "80" || port == "443" || egress.HostPortOf(u) == at)
 }
 
 // matches reports whether a host matches a pattern. An IP address matches only the same address or the pattern *.

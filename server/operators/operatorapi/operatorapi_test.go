@@ -8,8 +8,8 @@ import (
 )
 
 func TestCallbacksGoWhereTheSandboxAllows(t *testing.T) {
-	byDefault := operatorapi.CallbackRules{WebhookHost: "Shop.elsewhere.svc", Namespace: "team"}
-	listed := operatorapi.CallbackRules{Hosts: []string{"*.shop.example", "127.0.0.1"}, WebhookHost: "hooks.example", Namespace: "team"}
+	byDefault := operatorapi.CallbackRules{WebhookHost: "Shop.elsewhere.svc:3000", Namespace: "team"}
+	listed := operatorapi.CallbackRules{Hosts: []string{"*.shop.example", "127.0.0.1"}, WebhookHost: "hooks.example:443", Namespace: "team"}
 	everything := operatorapi.CallbackRules{Hosts: []string{"*"}}
 	addresses := operatorapi.CallbackRules{Hosts: []string{"10.*", "*.1", "*:*", "fd00:0::1"}}
 	for _, c := range []struct {
@@ -18,6 +18,14 @@ func TestCallbacksGoWhereTheSandboxAllows(t *testing.T) {
 		allowed, publicOnly bool
 	}{
 		{byDefault, "http://shop.elsewhere.svc:3000/x", true, false},
+		{byDefault, "http://shop.elsewhere.svc/x", true, false},
+		{byDefault, "https://shop.elsewhere.svc/x", true, false},
+		{byDefault, "https://shop.elsewhere.svc.:443/x", true, false},
+		{byDefault, "http://shop.elsewhere.svc:6379/x", true, true},
+		{byDefault, "https://shop.elsewhere.svc:3001/x", true, true},
+		{operatorapi.CallbackRules{WebhookHost: "[fd00::1]:8080"}, "http://[FD00:0::1]:8080/x", true, false},
+		{operatorapi.CallbackRules{WebhookHost: "[fd00::1]:8080"}, "http://[fd00::1]:8081/x", true, true},
+		{operatorapi.CallbackRules{WebhookHost: "10.0.0.1:8080"}, "http://10.0.0.1:5432/x", true, true},
 		{byDefault, "http://shop.team.svc/x", true, false},
 		{byDefault, "http://shop.team.svc./x", true, false},
 		{byDefault, "https://other.team.svc.cluster.local:8443/x", true, false},

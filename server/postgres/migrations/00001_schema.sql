@@ -198,7 +198,7 @@ create table organizations (
   api_resets               timestamptz[] not null default '{}',
 
   webhook_url              text,
-  webhook_host             text not null default '', -- of webhook_url; empty: there is none
+  webhook_host             text not null default '', -- of webhook_url, with its port; empty: there is none
   -- Why nothing is ever sent to webhook_url; empty: it may be. The controller decides it.
   webhook_refusal          text not null default '',
   -- The types of transactions whose events are sent.

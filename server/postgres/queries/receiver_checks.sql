@@ -43,7 +43,7 @@ select pg_try_advisory_xact_lock(7226118305);
 -- name: LeaseReceiverCheck :many
 -- Leases one check whose receiving host is not checked now, and was not within a minute.
 update receiver_checks c
-set fence = c.fence + 1, host = o.webhook_host, began_at = now(), card = null,
+set fence = c.fence + 1, host = regexp_replace(o.webhook_host, ':[0-9]+$', ''), began_at = now(), card = null,
   leased_until = now() + make_interval(secs => sqlc.arg(lease_ms)::float8 / 1000)
 from organizations o
 where o.tenant = c.tenant and (c.tenant, c.id) = (
@@ -52,7 +52,7 @@ where o.tenant = c.tenant and (c.tenant, c.id) = (
     and org.webhook_url is not null
   where due.finished_at is null and coalesce(due.leased_until, 'epoch') <= now() and not exists (
     select from receiver_checks other
-    where other.host = org.webhook_host and other.began_at > now() - interval '10 minutes'
+    where other.host = regexp_replace(org.webhook_host, ':[0-9]+$', '') and other.began_at > now() - interval '10 minutes'
       and (other.began_at > now() - interval '1 minute' or other.leased_until > now()))
   order by due.id
   limit 1)
