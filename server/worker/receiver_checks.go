@@ -14,8 +14,6 @@ import (
 )
 
 const (
-	// checksAtOnce bounds the checks of receivers that a worker runs. They take no slot of a delivery.
-	checksAtOnce = 8
 	// checkLease is longer than a line of a check: two attempts.
 	checkLease = 45 * time.Second
 	// checkExpiry is how long a check waits for its host at most.
@@ -34,17 +32,16 @@ type receiverCheckDatabase interface {
 // checkReceivers runs the checks of receivers that were asked for, until ctx ends.
 func (w *Worker) checkReceivers(ctx context.Context) {
 	var running sync.WaitGroup
-	slots := make(chan struct{}, checksAtOnce)
+	slots := newCheckSlots()
 	w.sweep(ctx, "receiver_checks", func(ctx context.Context) (more bool, err error) {
 		select {
 		case <-ctx.Done():
 			return false, nil
 		case <-w.queues.receiverChecks:
 		}
-		select {
-		case <-ctx.Done():
+		turn, ok := slots.begin(ctx, w.now)
+		if !ok {
 			return false, nil
-		case slots <- struct{}{}:
 		}
 		var leased *receiverchecks.Leased
 		err = within(ctx, leaseTimeout, func(ctx context.Context) (err error) {
@@ -52,13 +49,14 @@ func (w *Worker) checkReceivers(ctx context.Context) {
 			return err
 		})
 		if leased == nil {
-			<-slots
+			turn.end()
 			sleep(ctx, checkPoll)
 			return false, err
 		}
 		running.Go(func() {
-			defer func() { <-slots }()
-			w.checkReceiver(ctx, leased)
+			defer turn.end()
+			turn.began = w.now()
+			w.checkReceiver(ctx, leased, turn)
 		})
 		return true, nil
 	})
@@ -66,12 +64,12 @@ func (w *Worker) checkReceivers(ctx context.Context) {
 }
 
 // checkReceiver runs one check. If ctx ends, the check stays open, and another worker runs it from its beginning.
-func (w *Worker) checkReceiver(ctx context.Context, c *receiverchecks.Leased) {
+func (w *Worker) checkReceiver(ctx context.Context, c *receiverchecks.Leased, turn *checkTurn) {
 	log := w.log.With("organization", c.OrganizationID, "check", c.ID.Code())
 	var card *grade.Card
 	var err error
 	if c.Problem == "" {
-		card, err = w.gradeReceiver(ctx, c)
+		card, err = w.gradeReceiver(ctx, c, turn)
 	}
 	if err == nil {
 		err = w.finishCheck(ctx, c, card)
@@ -93,7 +91,7 @@ func (w *Worker) checkReceiver(ctx context.Context, c *receiverchecks.Leased) {
 	}
 }
 
-func (w *Worker) gradeReceiver(ctx context.Context, c *receiverchecks.Leased) (*grade.Card, error) {
+func (w *Worker) gradeReceiver(ctx context.Context, c *receiverchecks.Leased, turn *checkTurn) (*grade.Card, error) {
 	o := grade.Options{
 		Secret: c.Secret, Allow: c.Allow, Now: w.now, Send: grade.Through(w.sender, c.URL),
 		After: func(ctx context.Context, card *grade.Card) error {
@@ -101,9 +99,15 @@ func (w *Worker) gradeReceiver(ctx context.Context, c *receiverchecks.Leased) (*
 			if err != nil {
 				return err
 			}
-			return within(ctx, leaseTimeout, func(ctx context.Context) error {
-				return w.database.RenewReceiverCheck(ctx, c, text, checkLease)
-			})
+			renew := func(ctx context.Context) error {
+				return within(ctx, leaseTimeout, func(ctx context.Context) error {
+					return w.database.RenewReceiverCheck(ctx, c, text, checkLease)
+				})
+			}
+			if err := renew(ctx); err != nil {
+				return err
+			}
+			return turn.next(ctx, renew)
 		},
 	}
 	if c.Transaction != nil {

@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -260,6 +262,75 @@ func TestOneHostIsCheckedOnceAMinute(t *testing.T) {
 	read[int](w, "update receiver_checks set began_at = began_at - interval '1 minute' where finished_at is not null returning 1")
 	if second := lease(); second == nil || second.Tenant != tenant || !strings.Contains(second.Problem, "no signing secret") {
 		t.Errorf("leased is %+v", second)
+	}
+}
+
+// Slow receivers of sixteen sandboxes hold up the check of no other one: what has been slow takes turns in slots of its own.
+func TestSlowReceiversDelayNoOtherCheck(t *testing.T) {
+	const sandboxesOfSlow = 16
+	w, _ := checked(t, nil)
+	var slow sync.Map           // hosts that have answered once
+	var ahead, met atomic.Int64 // the worker's clock runs ahead by the hours that these answers take
+	release := make(chan struct{})
+	everywhere, err := net.Listen("tcp4", "0.0.0.0:0") // at all addresses of 127.0.0.0/8
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		if _, again := slow.LoadOrStore(r.Host, true); again {
+			<-release
+		} else {
+			ahead.Add(int64(time.Hour))
+			met.Add(1)
+		}
+		rw.WriteHeader(http.StatusNoContent)
+	}))
+	_ = server.Listener.Close()
+	server.Listener = everywhere
+	server.Start()
+	t.Cleanup(server.Close)
+	t.Cleanup(func() { close(release) }) // before the server waits for its requests
+	_, port, err := net.SplitHostPort(everywhere.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range sandboxesOfSlow {
+		w.addSlowReceiver(i+2, port)
+	}
+	w.run(atOnce, func(o *worker.Options) {
+		o.Now = func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }
+	})
+	eventually(t, func() string { return cmp.Diff(int64(sandboxesOfSlow), met.Load()) })
+	id, err := w.askForCheck(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if check, card := w.awaitCheck(id); check.Problem != "" || len(card.Results) != len(grade.Lines()) {
+		t.Errorf("the check is %+v", check)
+	}
+	if n := read[int](w, "select count(*) from receiver_checks where finished_at is null"); n != sandboxesOfSlow {
+		t.Errorf("%d checks of slow receivers are open", n)
+	}
+}
+
+// addSlowReceiver makes a sandbox with its receiver at an address of its own, and asks for a check.
+func (w *fixture) addSlowReceiver(n int, port string) {
+	w.t.Helper()
+	config := w.config
+	config.UID, config.Name = fmt.Sprintf("33333333-3333-3333-3333-%012d", n), fmt.Sprintf("slow-%d", n)
+	config.Webhook = &sandboxes.WebhookConfig{URL: fmt.Sprintf("http://127.0.0.%d:%s", n, port), Retry: quick}
+	_, err := w.ApplySandbox(w.t.Context(), config)
+	if err == nil {
+		key := sandboxes.KeyHash{1, byte(n)}
+		err = w.ApplyCredentials(w.t.Context(), config.UID, sandboxes.Credentials{APIKeyHash: key, SigningSecret: secret})
+	}
+	id, idErr := payments.NewID(time.Now(), rand.Reader)
+	if err = errors.Join(err, idErr); err == nil {
+		tenant := read[int64](w, fmt.Sprintf("select tenant from organizations where name = '%s'", config.Name))
+		err = w.RequestReceiverCheck(w.t.Context(), tenant, id, nil, false)
+	}
+	if err != nil {
+		w.t.Fatal(err)
 	}
 }
 
