@@ -6,7 +6,9 @@ import (
 	"net/netip"
 	"net/url"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -46,6 +48,52 @@ func TestSamples(t *testing.T) {
 			}
 			if sandboxes == 0 {
 				t.Errorf("no sandbox among %d objects", len(applied))
+			}
+		})
+	}
+}
+
+// TestSamplesAreRenamed builds each folder of samples with a suffix for its names, as a pipeline does for each run: what refers to a
+// sandbox or to a Secret follows, also in an Expectation that somebody adds.
+func TestSamplesAreRenamed(t *testing.T) {
+	const added = "{apiVersion: cauri.dev/v1alpha1, kind: Expectation, metadata: {name: paid, namespace: default}, spec: {sandboxRef: {name: NAME}, " +
+		"expect: [{nothingElse: true}]}}\n---\n" +
+		"{apiVersion: v1, kind: Secret, metadata: {name: own, namespace: default}}\n---\n" +
+		"{apiVersion: cauri.dev/v1alpha1, kind: SandboxEnvironment, metadata: {name: NAME, namespace: default}, spec: {" +
+		"credentials: {apiKeySecretRef: {name: own, key: k}}, webhook: {signingSecretRef: {name: own, key: k}}, " +
+		"stores: [{slug: a, operatorCredentials: [{secretRef: {name: own}}]}]}}\n"
+	for _, folder := range sampleFolders(t) {
+		if folder == "platform/base" {
+			continue // without a resource that refers to another one
+		}
+		t.Run(folder, func(t *testing.T) {
+			root := t.TempDir()
+			if err := os.CopyFS(root, os.DirFS(filepath.Join("..", "config", "samples"))); err != nil {
+				t.Fatal(err)
+			}
+			here := filepath.Join(root, folder)
+			edited, err := os.ReadFile(filepath.Join(here, "kustomization.yaml"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			edited = []byte(strings.Replace(string(edited), "resources:\n", "nameSuffix: -run-42\nresources:\n- added.yaml\n", 1))
+			for file, text := range map[string]string{"added.yaml": strings.ReplaceAll(added, "NAME", "one-more"), "kustomization.yaml": string(edited)} {
+				if err := os.WriteFile(filepath.Join(here, file), []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			built, err := exec.CommandContext(t.Context(), filepath.Join(os.Getenv("KUBEBUILDER_ASSETS"), "kubectl"), "kustomize", here).Output()
+			if err != nil {
+				t.Fatal(err)
+			}
+			references := regexp.MustCompile(`(?m)(sandboxRef|[sS]ecretRef):\n(?: +key: .*\n)? +name: (.*)$`).FindAllSubmatch(built, -1)
+			if len(references) < 4 {
+				t.Errorf("it has %d references:\n%s", len(references), built)
+			}
+			for _, found := range references {
+				if !strings.HasSuffix(string(found[2]), "-run-42") {
+					t.Errorf("a %s names %s, which is renamed", found[1], found[2])
+				}
 			}
 		})
 	}
