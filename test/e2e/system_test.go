@@ -63,7 +63,8 @@ func bringUp(t *testing.T) *system {
 // up starts what does not run.
 func (s *system) up() {
 	s.t.Helper()
-	s.localcluster("up", "--api-port=0", "--samples=", "--cauri="+s.root+"/bin/cauri", "--crds="+s.root+"/config/crd")
+	s.localcluster("up", "--api-port=0", "--samples=", "--cauri="+s.root+"/bin/cauri", "--crds="+s.root+"/config/crd",
+		"--rbac="+s.root+"/config/rbac")
 }
 
 func (s *system) localcluster(args ...string) {

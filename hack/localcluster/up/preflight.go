@@ -11,7 +11,7 @@ import (
 )
 
 // checkFiles checks the files and folders in the user's settings.
-func checkFiles(cauri, crds, samples string) error {
+func checkFiles(cauri, crds, rbac, samples string) error {
 	info, err := os.Stat(cauri)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -27,6 +27,9 @@ func checkFiles(cauri, crds, samples string) error {
 			crds,
 			err,
 		)
+	}
+	if _, err := os.Stat(rbac); err != nil {
+		return fmt.Errorf("the roles for people are not in %s: set --rbac to their folder (%w)", rbac, err)
 	}
 	if samples == "" {
 		return nil

@@ -3,8 +3,10 @@ package up
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
+	"github.com/cauri-dev/cauri/hack/localcluster/kube"
 	"github.com/cauri-dev/cauri/hack/localcluster/process"
 	"github.com/cauri-dev/cauri/hack/localcluster/process/processtest"
 	"github.com/cauri-dev/cauri/hack/localcluster/testkit"
@@ -21,14 +23,33 @@ func TestCheckFiles(t *testing.T) {
 		}
 	}
 	for _, samples := range []string{"", dir} {
-		if err := checkFiles(program, dir, samples); err != nil {
+		if err := checkFiles(program, dir, dir, samples); err != nil {
 			t.Error(err)
 		}
 	}
-	testkit.WantAdvice(t, checkFiles(missing, dir, dir), missing, "make build", "--cauri")
-	testkit.WantAdvice(t, checkFiles(text, dir, dir), "not a program", "make build")
-	testkit.WantAdvice(t, checkFiles(program, missing, dir), missing, "make generate", "--crds")
-	testkit.WantAdvice(t, checkFiles(program, dir, missing), missing, "--samples")
+	testkit.WantAdvice(t, checkFiles(missing, dir, dir, dir), missing, "make build", "--cauri")
+	testkit.WantAdvice(t, checkFiles(text, dir, dir, dir), "not a program", "make build")
+	testkit.WantAdvice(t, checkFiles(program, missing, dir, dir), missing, "make generate", "--crds")
+	testkit.WantAdvice(t, checkFiles(program, dir, missing, dir), missing, "--rbac")
+	testkit.WantAdvice(t, checkFiles(program, dir, dir, missing), missing, "--samples")
+}
+
+// The roles for people are applied, and no role of the controller, which runs as the administrator here.
+func TestPeoplesRoles(t *testing.T) {
+	t.Parallel()
+	objects, err := kube.ReadObjects("../../../config/rbac")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, object := range objects {
+		if isAggregated(object) {
+			names = append(names, object.GetName())
+		}
+	}
+	if slices.Sort(names); !slices.Equal(names, []string{"cauri-edit", "cauri-view"}) {
+		t.Errorf("the roles are %q", names)
+	}
 }
 
 func TestCheckAPIPort(t *testing.T) {

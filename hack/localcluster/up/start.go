@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -142,6 +145,29 @@ func (u *up) defineResources(ctx context.Context) error {
 	}
 	step.Done(fmt.Sprintf("%d applied", len(applied)))
 	return nil
+}
+
+// applyPeoplesRoles applies the ClusterRoles that are added to view, edit and admin. A cluster of the user keeps its own,
+// which the chart may have made.
+func (u *up) applyPeoplesRoles(ctx context.Context) error {
+	if !u.ownControlPlane() {
+		return nil
+	}
+	objects, err := kube.ReadObjects(u.options.rbac)
+	if err != nil {
+		return err
+	}
+	_, err = u.cluster.Apply(ctx, slices.DeleteFunc(objects, func(object *unstructured.Unstructured) bool {
+		return !isAggregated(object)
+	}))
+	return err
+}
+
+// isAggregated reports whether Kubernetes adds the rules of a ClusterRole to view, edit or admin.
+func isAggregated(object *unstructured.Unstructured) bool {
+	return object.GetKind() == "ClusterRole" && slices.ContainsFunc(slices.Collect(maps.Keys(object.GetLabels())), func(label string) bool {
+		return strings.HasPrefix(label, "rbac.authorization.k8s.io/aggregate-to-")
+	})
 }
 
 func onlyDefinitions(objects []*unstructured.Unstructured) []*unstructured.Unstructured {

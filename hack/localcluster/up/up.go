@@ -46,6 +46,7 @@ type upOptions struct {
 	dir     string
 	cauri   string
 	crds    string
+	rbac    string
 	samples string
 	apiPort int
 
@@ -101,6 +102,7 @@ It never uses KUBECONFIG.`,
 	addStateFlag(cmd, &options.dir)
 	cmd.Flags().StringVar(&options.cauri, "cauri", filepath.Join("bin", "cauri"), "the cauri program")
 	cmd.Flags().StringVar(&options.crds, "crds", filepath.Join("config", "crd"), "file or folder of the custom resource definitions")
+	cmd.Flags().StringVar(&options.rbac, "rbac", filepath.Join("config", "rbac"), "folder with the roles for people, cauri-view and cauri-edit")
 	cmd.Flags().StringVar(&options.samples, "samples", filepath.Join("config", "samples"), "file or folder of objects to apply; empty: none")
 	cmd.Flags().
 		StringVar(&apiPort, "api-port", "", "port of the API; 0: any free port, the same at every up (default $"+apiPortVariable+" or "+strconv.Itoa(defaultAPIPort)+")")
@@ -163,6 +165,7 @@ func runUp(ctx context.Context, out io.Writer, options upOptions) error {
 		u.startControlPlane,
 		u.migrate,
 		u.defineResources,
+		u.applyPeoplesRoles,
 		u.startRoles,
 		u.applySamples,
 		u.tell,
@@ -191,7 +194,7 @@ func (u *up) checkGiven(ctx context.Context) (err error) {
 	if u.cauri, err = filepath.Abs(u.options.cauri); err != nil {
 		return fmt.Errorf("finding the cauri program: %w", err)
 	}
-	if err := checkFiles(u.options.cauri, u.options.crds, u.options.samples); err != nil {
+	if err := checkFiles(u.options.cauri, u.options.crds, u.options.rbac, u.options.samples); err != nil {
 		return err
 	}
 	if err := host.CheckSpace(
