@@ -90,7 +90,7 @@ func (d *dev) openConsole(ctx context.Context, api *url.URL) {
 		return
 	}
 	d.console.say("This link opens the console of %s once, within five minutes:\n%s", all[0], link.URL)
-	cli.Browse(ctx, link.URL)
+	go cli.Browse(ctx, link.URL) // it waits for the browser
 }
 
 // announce prints the sandboxes, and writes the files.
