@@ -52,8 +52,8 @@ func newControllerCommand() *cobra.Command {
 	var f controllerFlags
 	cmd := &cobra.Command{
 		Use:   "controller",
-		Short: "Reconcile SandboxEnvironments and TestClients with the database",
-		Long: `Reconcile SandboxEnvironments and TestClients with the database.
+		Short: "Reconcile SandboxEnvironments, TestClients and Expectations with the database",
+		Long: `Reconcile SandboxEnvironments, TestClients and Expectations with the database.
 
 The controller writes the configuration of the resources to the database, and the state of the sandboxes to the status of
 the resources. When it starts, it updates the database schema. While the database is unavailable, the controller retries,

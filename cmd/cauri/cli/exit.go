@@ -12,7 +12,7 @@ import (
 // The exit codes of all commands.
 const (
 	ExitSuccess     = 0
-	ExitFailure     = 1 // any other error
+	ExitFailure     = 1 // any other error; of expect and grade also their red result, as of tools for tests
 	ExitUsage       = 2 // wrong flags or arguments
 	ExitRefused     = 3 // the API or Kubernetes refused: not found, not allowed, or a conflict
 	ExitUnavailable = 4 // no answer, or an answer that tells the client to retry later
@@ -22,11 +22,11 @@ const (
 // ExitCodes explains the exit codes, for the help and the documents.
 var ExitCodes = []string{
 	ExitSuccess:     "it worked",
-	ExitFailure:     "it failed for another reason",
+	ExitFailure:     "it failed for another reason; of expect and grade, also that an expectation or a line of the grade failed",
 	ExitUsage:       "a flag, an argument or a variable is missing or wrong",
 	ExitRefused:     "the API or Kubernetes refused: something does not exist, is not allowed, or is in conflict",
 	ExitUnavailable: "no answer in time, or an answer that says to repeat it later",
-	ExitNegative:    "the command worked and the result is negative: the payment failed, the signature is wrong, a check failed",
+	ExitNegative:    "the command worked and the result is negative: the payment failed, the signature is wrong, a line of check failed, or nothing is there",
 }
 
 // usageError is an error of the command line.
