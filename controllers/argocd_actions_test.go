@@ -94,4 +94,8 @@ func TestArgoCDActions(t *testing.T) {
 	offers("reset", "rotate-key", "suspend")
 	edit(c, sandbox, func(s *v1alpha1.SandboxEnvironment) { s.Spec.Webhook = nil })
 	offers("reset", "rotate-key", "suspend")
+	edit(c, sandbox, func(s *v1alpha1.SandboxEnvironment) {
+		s.Spec.Credentials = &v1alpha1.Credentials{APIKeySecretRef: &v1alpha1.SecretKeyReference{Name: "own", Key: "key"}}
+	})
+	offers("reset", "suspend")
 }

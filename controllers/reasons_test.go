@@ -44,6 +44,9 @@ var shownOfReasons = map[string]shown{
 	"sandboxenvironment SecretConflict":        needsSomebody,
 	"sandboxenvironment SigningSecretNotFound": needsSomebody,
 	"sandboxenvironment SigningSecretInvalid":  needsSomebody,
+	"sandboxenvironment SecretNotLabeled":      needsSomebody,
+	"sandboxenvironment APIKeySecretNotFound":  needsSomebody,
+	"sandboxenvironment APIKeySecretInvalid":   needsSomebody,
 	"sandboxenvironment CredentialsError":      isBroken,
 	"testclient OperatorUnknown":               needsSomebody,
 	"testclient DuplicateMsisdn":               needsSomebody,
@@ -63,7 +66,7 @@ var shownOfReasons = map[string]shown{
 // besideSteps are the reasons that no step ends for: of Ready while it is True, of conditions that Ready does not summarize, and of
 // an Expectation's verdict, which is shown by TestArgoCDHealthOfExpectations.
 var besideSteps = []string{
-	"Ready", "Suspended", "QuotaExceeded", "ClockStartWaits", "Pending",
+	"Ready", "Suspended", "NoEnvironmentEnabled", "QuotaExceeded", "ClockStartWaits", "Pending",
 	"OperatorSecretNotFound", "OperatorSecretInvalid", "OperatorAddressForbidden",
 	"NothingDelivered", "AddressForbidden", "DeliveryFailing", "EndpointFailing", "SweepFailing", "OwnedByAnotherInstallation", "Balanced", "Imbalance", "NotVerified",
 	"Met", "NotMet", "Settling", "Exceeded", "DeadlineExceeded", "EvaluatedLate", "TooManyRows", "SandboxReset", "SandboxDeleted",

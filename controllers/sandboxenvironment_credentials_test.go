@@ -416,7 +416,7 @@ func TestSigningSecretRef(t *testing.T) {
 		"no Secret": {
 			want: noSecret,
 			message: `spec.webhook.signingSecretRef: the Secret "mine" does not exist in this namespace: create it, or remove ` +
-				`signingSecretRef to have a secret generated`,
+				`signingSecretRef to have a value generated`,
 		},
 		"no such key": {
 			data: map[string]string{"other": good}, want: noSecret,
@@ -468,6 +468,60 @@ func TestSigningSecretRef(t *testing.T) {
 				t.Errorf("the database has the signing secret %q", got)
 			}
 		})
+	}
+}
+
+// Nothing is read from a Secret without the label, whichever field names it, and the reason says which label to set.
+func TestSecretWithoutTheLabel(t *testing.T) {
+	c := newCluster(t)
+	c.start()
+	const value = "a value that nobody may read"
+	mine := c.newSecret("mine", map[string]string{"whsec": value})
+	operator := c.newSecret("airtel", map[string]string{"client_id": value})
+	for _, secret := range []*corev1.Secret{mine, operator} {
+		secret.Labels = map[string]string{v1alpha1.SandboxMayReadLabel: "yes"}
+		c.create(secret)
+	}
+	sandbox := c.newSandbox(withSecretRotation("1"), withOperators)
+	sandbox.Spec.Webhook.SigningSecretRef = &v1alpha1.SecretKeyReference{Name: "mine", Key: "whsec"}
+	c.create(sandbox)
+
+	c.sandboxConditions(sandbox, "SpecAccepted True Ready", "DatabaseReady True Ready", "CredentialsReady False SecretNotLabeled",
+		"Ready False SecretNotLabeled", "Stalled True SecretNotLabeled", "OperatorCredentialsReady False SecretNotLabeled")
+	told := func(secret, field string) string {
+		return fmt.Sprintf(`The Secret %q of %s does not have the label cauri.dev/sandbox-may-read: "true", without which no sandbox reads it. `+
+			"Whoever may edit the Secret sets it: kubectl -n %s label secret %s cauri.dev/sandbox-may-read=true", secret, field, c.namespace, secret)
+	}
+	for condition, want := range map[string]string{
+		v1alpha1.ConditionCredentialsReady:         told("mine", "spec.webhook.signingSecretRef"),
+		v1alpha1.ConditionOperatorCredentialsReady: told("airtel", "stores[].operatorCredentials"),
+	} {
+		if diff := cmp.Diff(want, message(sandbox.Status.Conditions, condition)); diff != "" {
+			t.Error(diff)
+		}
+	}
+	if n := c.count("select count(*) from operator_credentials where sealed is not null"); n != 0 {
+		t.Errorf("%d credentials are stored", n)
+	}
+	if got := c.storedSigningSecret(sandbox); got != "" {
+		t.Error("a signing secret is stored")
+	}
+
+	for _, secret := range []*corev1.Secret{mine, operator} {
+		edit(c, secret, func(s *corev1.Secret) {
+			s.Labels[v1alpha1.SandboxMayReadLabel] = v1alpha1.SandboxMayRead
+			s.StringData = map[string]string{"client_secret": value}
+		})
+	}
+	c.sandboxConditions(sandbox, operatorConditions("True Ready")...)
+	if got := c.storedSigningSecret(sandbox); got != value {
+		t.Errorf("the database has the signing secret %q", got)
+	}
+
+	edit(c, operator, func(s *corev1.Secret) { s.Labels = nil })
+	c.sandboxConditions(sandbox, operatorConditions("False SecretNotLabeled")...)
+	if n := c.count("select count(*) from operator_credentials where sealed is not null"); n != 0 {
+		t.Errorf("%d credentials are left", n)
 	}
 }
 

@@ -127,7 +127,52 @@ testNumbers: Standard
 quota: {monthlyTransactions: 9000000000000000000}
 rateLimit: {requestsPerMinute: 2147483647}
 credentialsSecretName: somewhere.else
+credentials:
+  apiKeySecretRef: {name: my-key, key: api-key}
+  secretTemplate: {labels: {team: payments, example.com/backup: ''}, annotations: {example.com/note: 'any text'}}
 `},
+		"an API key in the credentials Secret": {
+			spec: environments + "credentials: {apiKeySecretRef: {name: creds, key: k}}\ncredentialsSecretName: creds",
+			refuse: []string{
+				"spec: spec.credentials.apiKeySecretRef must not name the Secret in spec.credentialsSecretName, which the controller writes: put " +
+					"your API key into a Secret of its own",
+			},
+		},
+		"an API key in the default credentials Secret": {
+			spec: environments + "credentials: {apiKeySecretRef: {name: checkout-credentials, key: k}}",
+			refuse: []string{
+				"<nil>: spec.credentials.apiKeySecretRef must not name the sandbox's own credentials Secret, which the controller writes: put your " +
+					"API key into a Secret of its own",
+			},
+		},
+		"labels of the controller": {
+			spec: environments + "credentials: {secretTemplate: {labels: {cauri.dev/sandbox-may-read: 'true'}}}",
+			refuse: []string{
+				"spec.credentials.secretTemplate.labels: leave out app.kubernetes.io/managed-by and the labels that begin with cauri.dev/: the " +
+					"controller writes them",
+			},
+		},
+		"the label of what manages it": {
+			spec: environments + "credentials: {secretTemplate: {labels: {app.kubernetes.io/managed-by: Helm}}}",
+			refuse: []string{
+				"spec.credentials.secretTemplate.labels: leave out app.kubernetes.io/managed-by and the labels that begin with cauri.dev/: the " +
+					"controller writes them",
+			},
+		},
+		"annotations of the controller": {
+			spec: environments + "credentials: {secretTemplate: {annotations: {cauri.dev/key-rotation: '1'}}}",
+			refuse: []string{
+				"spec.credentials.secretTemplate.annotations: leave out kubectl.kubernetes.io/last-applied-configuration and the annotations that begin " +
+					"with cauri.dev/: kubectl and the controller write them",
+			},
+		},
+		"a label with a value that is none": {
+			spec: environments + "credentials: {secretTemplate: {labels: {team: 'a b'}}}",
+			refuse: []string{
+				"spec.credentials.secretTemplate.labels[team]: write a label's value: at most 63 letters, digits, -, _ and ., starting and ending with " +
+					"a letter or digit",
+			},
+		},
 		"a name of 63 characters": {name: strings.Repeat("a", 63), spec: environments},
 		"a name too long": {name: strings.Repeat("a", 64), spec: environments, refuse: []string{
 			"<nil>: the name is part of URLs and the name of the default store: write a DNS label, at most 63 of a-z, 0-9 and - without a dot"}},

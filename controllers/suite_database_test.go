@@ -71,6 +71,13 @@ func (d *faultyDatabase) ApplyCredentials(ctx context.Context, sandboxUID string
 	return d.Database.ApplyCredentials(ctx, sandboxUID, credentials)
 }
 
+func (d *faultyDatabase) CheckKeyIsFree(ctx context.Context, sandboxUID string, hash sandboxes.KeyHash) error {
+	if err := d.call("CheckKeyIsFree"); err != nil {
+		return err
+	}
+	return d.Database.CheckKeyIsFree(ctx, sandboxUID, hash)
+}
+
 func (d *faultyDatabase) DeleteSandbox(ctx context.Context, sandboxUID string) error {
 	if err := d.call("DeleteSandbox"); err != nil {
 		return err

@@ -184,9 +184,10 @@ func (c *cluster) secret(name string) *corev1.Secret {
 	return secret
 }
 
-// newSecret is a Secret of the user's.
+// newSecret is a Secret of the user's that sandboxes may read.
 func (c *cluster) newSecret(name string, data map[string]string) *corev1.Secret {
-	return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: c.namespace, Name: name}, StringData: data}
+	labels := map[string]string{v1alpha1.SandboxMayReadLabel: v1alpha1.SandboxMayRead}
+	return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: c.namespace, Name: name, Labels: labels}, StringData: data}
 }
 
 // row reads one row of the test's database into values.

@@ -1,6 +1,7 @@
 package v1alpha1
 
-// Conditions of SandboxEnvironments and TestClients. The observedGeneration of a condition is the generation of the spec that it describes.
+// Conditions of SandboxEnvironments, TestClients and Expectations; an Expectation has no Ready. The observedGeneration of
+// a condition is the generation of the spec that it describes.
 // `kubectl wait --for=condition=Ready` ignores a Ready of an older generation.
 const (
 	// ConditionReady is True when everything in the spec is applied. It summarizes other conditions: while it is not
@@ -137,6 +138,10 @@ const (
 	// applied, and the sandbox is paused: the API answers 503, and pending payments and events wait.
 	ReasonSuspended = "Suspended"
 
+	// ReasonNoEnvironmentEnabled is the reason of Ready while it is True and enabled is false in every entry of
+	// spec.environments. Everything in the spec is applied, and no payment finds an environment.
+	ReasonNoEnvironmentEnabled = "NoEnvironmentEnabled"
+
 	// ReasonQuotaExceeded is the reason of Ready while it is True and spec.quota is used up. The API answers 402 and
 	// records nothing until the end of the month in the sandbox's time. The message has this time.
 	ReasonQuotaExceeded = "QuotaExceeded"
@@ -169,6 +174,11 @@ const (
 	// the spec is applied. The mode is applied automatically at the end of the advance.
 	ReasonClockAdvancing = "ClockAdvancing"
 
+	// ReasonSecretNotLabeled means that a Secret that the spec names does not have the label cauri.dev/sandbox-may-read:
+	// "true", so nothing is read from it. Set the label with kubectl, which needs the right to edit the Secret. It is a
+	// reason of CredentialsReady and of OperatorCredentialsReady, which become True automatically.
+	ReasonSecretNotLabeled = "SecretNotLabeled"
+
 	// ReasonDeleting means that the resource is being deleted, and its rows are being deleted from the database in
 	// small batches. Its API key does not work any more. The deletion continues automatically.
 	ReasonDeleting = "Deleting"
@@ -177,9 +187,18 @@ const (
 // Reasons of CredentialsReady.
 const (
 	// ReasonSecretConflict means that a Secret with the name in spec.credentialsSecretName already exists and does not
-	// belong to the sandbox. The controller does not change it. The condition becomes True automatically when that
-	// Secret is deleted.
+	// belong to the sandbox, or that another sandbox has the API key of credentials.apiKeySecretRef. The controller
+	// changes neither. The condition becomes True automatically when that Secret is deleted, or the key changes.
 	ReasonSecretConflict = "SecretConflict"
+
+	// ReasonAPIKeySecretNotFound means that the Secret of spec.credentials.apiKeySecretRef, or its key, does not exist.
+	// The condition becomes True automatically when both exist.
+	ReasonAPIKeySecretNotFound = "APIKeySecretNotFound"
+
+	// ReasonAPIKeySecretInvalid means that the Secret of spec.credentials.apiKeySecretRef has an invalid value: an API key
+	// is cauri_sk_test_ with at least 32 letters and digits. The condition becomes True automatically when the Secret is
+	// corrected.
+	ReasonAPIKeySecretInvalid = "APIKeySecretInvalid"
 
 	// ReasonSigningSecretNotFound means that the Secret of spec.webhook.signingSecretRef, or its key, does not exist.
 	// The condition becomes True automatically when both exist.

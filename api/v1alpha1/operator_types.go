@@ -14,11 +14,11 @@ type OperatorCredentials struct {
 	// +required
 	Country Country `json:"country"`
 
-	// secretRef names a Secret in the same namespace with the keys client_id and client_secret. For mtn these are the
-	// API user and the API key, and the Secret may also have the key subscription_key. For orange with a baseURL it has
-	// the key merchant_key too. A change of the Secret takes effect automatically. While the Secret is missing, the
-	// sandbox works, but OperatorCredentialsReady is False, and collections that need the Secret end with
-	// SERVICE_UNAVAILABLE.
+	// secretRef names a Secret in the same namespace with the keys client_id and client_secret, and the label
+	// cauri.dev/sandbox-may-read: "true". For mtn the keys are the API user and the API key, and the Secret may also have
+	// the key subscription_key. For orange with a baseURL it has the key merchant_key too. A change of the Secret takes
+	// effect automatically. While the Secret is missing, the sandbox works, but OperatorCredentialsReady is False, and
+	// collections that need the Secret end with SERVICE_UNAVAILABLE.
 	//
 	// +required
 	SecretRef LocalSecretReference `json:"secretRef"`
@@ -35,7 +35,7 @@ type OperatorCredentials struct {
 	BaseURL string `json:"baseURL,omitempty"`
 }
 
-// LocalSecretReference names a Secret in the same namespace.
+// LocalSecretReference names a Secret in the same namespace. The Secret has the label cauri.dev/sandbox-may-read: "true".
 type LocalSecretReference struct {
 	// name of the Secret, in the same namespace.
 	//

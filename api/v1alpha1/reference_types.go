@@ -1,6 +1,13 @@
 package v1alpha1
 
-// SecretKeyReference names one key of a Secret in the same namespace.
+// SandboxMayReadLabel is the label of a Secret that sandboxes of its namespace may name. Nothing is read from a Secret
+// without it: the right to edit sandboxes is not the right to read Secrets.
+const (
+	SandboxMayReadLabel = "cauri.dev/sandbox-may-read"
+	SandboxMayRead      = "true"
+)
+
+// SecretKeyReference names one key of a Secret in the same namespace. The Secret has the label cauri.dev/sandbox-may-read: "true".
 type SecretKeyReference struct {
 	// name of the Secret, in the same namespace.
 	//

@@ -8,6 +8,7 @@ const SandboxFinalizer = "cauri.dev/sandbox"
 // SandboxEnvironmentSpec describes a sandbox.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.webhook) || !has(self.webhook.signingSecretRef) || !has(self.credentialsSecretName) || self.webhook.signingSecretRef.name != self.credentialsSecretName",message="spec.webhook.signingSecretRef must not name the Secret in spec.credentialsSecretName, which the controller writes: put your signing secret into a Secret of its own"
+// +kubebuilder:validation:XValidation:rule="!has(self.credentials) || !has(self.credentials.apiKeySecretRef) || !has(self.credentialsSecretName) || self.credentials.apiKeySecretRef.name != self.credentialsSecretName",message="spec.credentials.apiKeySecretRef must not name the Secret in spec.credentialsSecretName, which the controller writes: put your API key into a Secret of its own"
 type SandboxEnvironmentSpec struct {
 	// environments are the operators whose mobile money the sandbox simulates, each in one country. There is at least
 	// one, and each pair of operator and country is unique.
@@ -96,8 +97,8 @@ type SandboxEnvironmentSpec struct {
 
 	// callbackHosts are the allowed hosts for callbacks of the operators' own APIs: names such as shop.example,
 	// patterns such as *.shop.example, and IP addresses. * allows every host. Other patterns match only names. The
-	// holder of the API key chooses the URLs of callbacks. Default: the host of spec.webhook.url, Services of the
-	// sandbox's namespace, and names with only public addresses.
+	// holder of the API key chooses the URLs of callbacks. Default: the host of spec.webhook.url with its port, 80 and
+	// 443, Services of the sandbox's namespace, and names with only public addresses.
 	//
 	// +optional
 	// +listType=set
@@ -131,8 +132,15 @@ type SandboxEnvironmentSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')",message="write a Secret's name: a-z, 0-9, - and ., starting and ending with a letter or digit"
 	CredentialsSecretName string `json:"credentialsSecretName,omitempty"`
 
+	// credentials say what the credentials Secret has: your own API key, and labels and annotations. Default: a generated
+	// key, and the controller's labels only.
+	//
+	// +optional
+	Credentials *Credentials `json:"credentials,omitempty"`
+
 	// keyRotation is any text of up to 63 characters, for example "2026-11". A new value puts a new API key into the
-	// credentials Secret at once. The previous key still works for keyRotationGrace.
+	// credentials Secret at once. The previous key still works for keyRotationGrace. It has no effect while
+	// credentials.apiKeySecretRef names your own key.
 	//
 	// +optional
 	// +kubebuilder:validation:MaxLength=63
@@ -285,6 +293,7 @@ type Environment struct {
 // +kubebuilder:validation:MinLength=1
 // +kubebuilder:validation:MaxLength=253
 // +kubebuilder:validation:XValidation:rule="self.matches('^[*a-z0-9]([*a-z0-9.:-]*[*a-z0-9])?$|^::[0-9a-f:.]*$')",message="write a host without scheme and port, such as shop.example, or a pattern, such as *.shop.example"
+// +kubebuilder:validation:XValidation:rule="!self.matches('^((0|169[.]254|2(2[4-9]|3[0-9])[.][0-9]+)[.][0-9.]+|255[.]255[.]255[.]255|100[.]100[.]100[.]200|192[.]0[.]0[.]192|168[.]63[.]129[.]16|::|fe[89ab][0-9a-f]:.*|ff[0-9a-f][0-9a-f]:.*|fd00:0?ec2::254|fd20:(00)?ce::254|kubernetes[.]default([.]svc([.]cluster[.]local)?)?|metadata[.]goog|metadata[.]google[.]internal|instance-data[.]ec2[.]internal)[.]?$') && (!self.matches('^([a-z0-9-]+[.])*(0x[0-9a-f]*|[0-9]+)[.]?$') || self.matches('^(25[0-5]|2[0-4][0-9]|1?[0-9]?[0-9])[.](25[0-5]|2[0-4][0-9]|1?[0-9]?[0-9])[.](25[0-5]|2[0-4][0-9]|1?[0-9]?[0-9])[.](25[0-5]|2[0-4][0-9]|1?[0-9]?[0-9])[.]?$'))",message="nothing is ever sent to this host: it is link-local, of a metadata service, of the Kubernetes API, of no single receiver, or written in a form that programs read differently; write the name of a host, or its address as four decimal numbers"
 // +kubebuilder:validation:XValidation:rule="!self.contains('*') || !self.matches(':|(^|[.])[0-9]+$')",message="a pattern matches names only: write each address as it is, such as 10.0.0.1, or * for every host"
 type CallbackHost string
 
@@ -547,6 +556,7 @@ type EnvironmentStatus struct {
 // +kubebuilder:printcolumn:name="Message",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Ready")].message`
 // +kubebuilder:validation:XValidation:rule="size(self.metadata.name) <= 63 && !self.metadata.name.contains('.')",message="the name is part of URLs and the name of the default store: write a DNS label, at most 63 of a-z, 0-9 and - without a dot"
 // +kubebuilder:validation:XValidation:rule="!has(self.spec.webhook) || !has(self.spec.webhook.signingSecretRef) || has(self.spec.credentialsSecretName) || self.spec.webhook.signingSecretRef.name != self.metadata.name + '-credentials'",message="spec.webhook.signingSecretRef must not name the sandbox's own credentials Secret, which the controller writes: put your signing secret into a Secret of its own"
+// +kubebuilder:validation:XValidation:rule="!has(self.spec.credentials) || !has(self.spec.credentials.apiKeySecretRef) || has(self.spec.credentialsSecretName) || self.spec.credentials.apiKeySecretRef.name != self.metadata.name + '-credentials'",message="spec.credentials.apiKeySecretRef must not name the sandbox's own credentials Secret, which the controller writes: put your API key into a Secret of its own"
 type SandboxEnvironment struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`

@@ -16,7 +16,8 @@ type Webhook struct {
 	URL string `json:"url"`
 
 	// signingSecretRef names the key of a Secret in this namespace with your own signing secret: 16 to 256 printable
-	// characters. If it is not set, a signing secret is generated. In both cases, the credentials Secret has it as
+	// characters. The Secret has the label cauri.dev/sandbox-may-read: "true". If signingSecretRef is not set, a signing
+	// secret is generated. In both cases, the credentials Secret has it as
 	// webhook-signing-secret.
 	//
 	// +optional

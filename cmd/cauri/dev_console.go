@@ -153,6 +153,10 @@ func (c *devConsole) banner(baseURL string, sandboxes []devSandbox, after time.D
 		if s.note != "" {
 			cli.Fprintf(&text, "  %s\n", s.note)
 		}
+		access := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionOperatorCredentialsReady)
+		if access != nil && access.Status == metav1.ConditionFalse {
+			cli.Fprintf(&text, "  %s\n", access.Message)
+		}
 		for _, n := range s.native {
 			cli.Fprintf(&text, "\n  %[1]s's own API is at %[2]s/operators/%[1]s, described at %[2]s/docs/%[1]s\n%[3]s",
 				n.operator, s.uri, indented(n.lines))

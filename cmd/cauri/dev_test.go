@@ -88,13 +88,16 @@ func TestDevConsole(t *testing.T) {
 	sandbox.Spec.Environments = []v1alpha1.Environment{{Operator: "mtn", Country: "RW"}}
 	sandbox.Spec.Stores = []v1alpha1.Store{{Slug: "kiosk"}}
 	sandbox.Status.Balances = []v1alpha1.Balance{{Currency: "RWF", Amount: 77}}
+	sandbox.Status.Conditions = []metav1.Condition{{
+		Type: v1alpha1.ConditionOperatorCredentialsReady, Status: metav1.ConditionFalse, Message: "The Secret has no label.",
+	}}
 	client := v1alpha1.TestClient{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "alice"}}
 	client.Spec.MSISDN = "+250788000001"
 	c.status([]v1alpha1.SandboxEnvironment{sandbox}, []v1alpha1.TestClient{client})
 	c.banner("http://127.0.0.1:8080", []devSandbox{{SandboxEnvironment: &sandbox, uri: "http://x", key: "k", secret: "s", note: "Times are"}}, time.Second)
 	for _, want := range []string{
 		"77 RWF", "default/alice", "CAURI_URI=http://x\n", `"msisdn":"` + nobody + `"`, `"scenario":"success"`, `"application":"kiosk"`,
-		`"currency":"RWF"`, "after 1 s.", "\n  Times are\n",
+		`"currency":"RWF"`, "after 1 s.", "\n  Times are\n", "\n  The Secret has no label.\n",
 	} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%s is missing in\n%s", want, out.String())

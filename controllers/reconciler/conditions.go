@@ -20,6 +20,7 @@ type Progress struct {
 	Err   error    // error of the next step; nil if all steps succeeded
 
 	Suspended bool                  // spec.suspend
+	Disabled  bool                  // no environment of the spec is enabled
 	Unused    string                // a sentence about fields of the spec that nothing uses; may be empty
 	Quota     *sandboxes.QuotaState // nil while the quota is not used up
 	Start     v1alpha1.DateTime     // a changed spec.clock.start, which applies after the next reset; empty for none
@@ -86,6 +87,10 @@ func (p Progress) ready() (reason, message string) {
 	if p.Suspended {
 		say(v1alpha1.ReasonSuspended, "The sandbox is suspended: its API answers 503, and pending payments and events wait. "+
 			"Set spec.suspend to false to resume.")
+	}
+	if p.Disabled {
+		say(v1alpha1.ReasonNoEnvironmentEnabled, "No environment is enabled, so each payment is answered 404 env_not_found. Set enabled to true in "+
+			"an entry of spec.environments.")
 	}
 	if p.Quota != nil {
 		say(v1alpha1.ReasonQuotaExceeded, "The quota is used up, %d of %s of this month: the API answers 402 quota_exceeded until "+

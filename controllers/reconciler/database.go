@@ -31,6 +31,9 @@ type Database interface {
 	// and [sandboxes.ErrCredentialsChanged] if the stored credentials changed since they were read.
 	ApplyCredentials(ctx context.Context, sandboxUID string, credentials sandboxes.Credentials) error
 
+	// CheckKeyIsFree returns [sandboxes.ErrKeyTaken] if a sandbox other than this one has the key.
+	CheckKeyIsFree(ctx context.Context, sandboxUID string, hash sandboxes.KeyHash) error
+
 	// DeleteSandbox deletes the rows of a sandbox. It returns [sandboxes.ErrDeletionUnfinished] if rows are left, and
 	// nil if the sandbox does not exist.
 	DeleteSandbox(ctx context.Context, sandboxUID string) error

@@ -44,7 +44,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 
 // reconcileSteps executes the steps in order, and stops at the first error.
 func (r *Reconciler) reconcileSteps(ctx context.Context, sandbox *v1alpha1.SandboxEnvironment) Observation {
-	seen := Observation{Progress: reconciler.Progress{Steps: Steps, Suspended: sandbox.Spec.Suspend}}
+	seen := Observation{Progress: reconciler.Progress{Steps: Steps, Suspended: sandbox.Spec.Suspend, Disabled: allDisabled(sandbox.Spec)}}
 	for _, step := range []func(context.Context, *v1alpha1.SandboxEnvironment, *Observation) error{
 		r.reconcileSpec,
 		r.reconcileDatabase,

@@ -1,6 +1,7 @@
 package sandboxenvironment
 
 import (
+	"bytes"
 	"cmp"
 	"crypto/sha256"
 	"encoding/base64"
@@ -73,6 +74,20 @@ func CheckAPIKey(key string) error {
 	return nil
 }
 
+// maxAPIKey is the maximum length of a user's own API key in a Secret, in characters.
+const maxAPIKey = 256
+
+// checkOwnAPIKey returns an error for a value of a Secret that is no API key. The error does not contain the value.
+func checkOwnAPIKey(value []byte) error {
+	switch {
+	case bytes.HasSuffix(value, []byte("\n")) && apiKeyForm.Match(bytes.TrimRight(value, "\r\n")):
+		return errors.New(endsWithLineBreak)
+	case len(value) > maxAPIKey:
+		return fmt.Errorf("the API key has at most %d characters", maxAPIKey)
+	}
+	return CheckAPIKey(string(value))
+}
+
 // newAPIKey returns a new API key, or the error of the random source.
 func newAPIKey(random io.Reader) (string, error) {
 	// Bytes from 248 on are dropped, because only a multiple of 62 gives each character the same probability.
@@ -122,14 +137,15 @@ func CheckSigningSecret(secret string) error {
 	return nil
 }
 
+// endsWithLineBreak is the error for the value of a Secret that was made of a file.
+const endsWithLineBreak = "ends with a line break, as files do: store it without one, for example with kubectl create secret generic --from-literal"
+
 func checkSigningSecret(secret []byte) error {
 	if !utf8.Valid(secret) {
 		return errors.New("is not text")
 	}
 	if last := len(secret) - 1; last >= 0 && (secret[last] == '\n' || secret[last] == '\r') {
-		return errors.New(
-			"ends with a line break, as files do: store it without one, for example with kubectl create secret generic --from-literal",
-		)
+		return errors.New(endsWithLineBreak)
 	}
 	if n := utf8.RuneCount(secret); n < minSigningSecret || n > maxSigningSecret {
 		return fmt.Errorf("has %d characters", n)
@@ -148,6 +164,7 @@ type credentialInputs struct {
 	keyRotation       string // spec.keyRotation; may be empty
 	secretRotation    string // spec.webhook.secretRotation; may be empty
 	grace             time.Duration
+	userAPIKey        string                      // from the Secret of apiKeySecretRef; empty for none
 	userSigningSecret string                      // from the Secret of signingSecretRef; empty for none
 	inDatabase        sandboxes.StoredCredentials // the copy in the database, with hashes of the keys
 	rejectedKey       string                      // API key in the Secret that another sandbox has; empty for none
@@ -168,12 +185,16 @@ func (inputs credentialInputs) nextCredentials(current credentials, random io.Re
 // chooseKey keeps a key of a valid format, even if a user wrote it into the Secret: the database follows the Secret. If
 // keyRotation changed since the key was issued, chooseKey issues a new key. The database records the keyRotation of a
 // key; for a key that is not in the database yet, the annotation of the Secret is used. A key that is not in the
-// database yet is not replaced, because only a key in the database keeps working for the grace period.
+// database yet is not replaced, because only a key in the database keeps working for the grace period. The user's own
+// key takes precedence over all this.
 func (inputs credentialInputs) chooseKey(current credentials, next *credentials, random io.Reader) (issue keyIssue, err error) {
 	issuedFor := current.keyRotation
 	known := inputs.knows(current.apiKey)
 	if known {
 		issuedFor = inputs.inDatabase.KeyRotation
+	}
+	if inputs.userAPIKey != "" && inputs.userAPIKey != inputs.rejectedKey {
+		return inputs.useOwnKey(current, next, issuedFor), nil
 	}
 	switch {
 	case !apiKeyForm.MatchString(current.apiKey) || current.apiKey == inputs.rejectedKey:
@@ -188,6 +209,20 @@ func (inputs credentialInputs) chooseKey(current credentials, next *credentials,
 	}
 	next.apiKey, err = newAPIKey(random)
 	return issue, err
+}
+
+// useOwnKey takes the user's own key. It replaces the current key, which then still works for the grace period if the
+// database has it.
+func (inputs credentialInputs) useOwnKey(current credentials, next *credentials, issuedFor string) (issue keyIssue) {
+	next.apiKey, next.keyRotation, next.keyReplaces = inputs.userAPIKey, cmp.Or(inputs.keyRotation, issuedFor), current.keyReplaces
+	switch {
+	case current.apiKey == inputs.userAPIKey:
+		return issueNothing
+	case !inputs.knows(current.apiKey):
+		return issueFirst
+	}
+	next.keyReplaces = hexHash(current.apiKey)
+	return issueRotated
 }
 
 // knows reports whether the database has the key, without an expiry.

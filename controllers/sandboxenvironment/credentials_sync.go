@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -25,10 +24,14 @@ func (r *Reconciler) reconcileCredentials(
 	if err != nil {
 		return err
 	}
+	userAPIKey, err := r.readUserAPIKey(ctx, sandbox)
+	if err != nil {
+		return err
+	}
 	inputs := credentialInputs{
 		organizationID: seen.State.OrganizationID, keyRotation: sandbox.Spec.KeyRotation, grace: seen.keyRotationGrace,
-		userSigningSecret: cmp.Or(userSigningSecret, r.SigningSecret),
-		unwritten:         !reconciler.IsObserved(sandbox.Status.ObservedGeneration),
+		userAPIKey: userAPIKey, userSigningSecret: cmp.Or(userSigningSecret, r.SigningSecret),
+		unwritten: !reconciler.IsObserved(sandbox.Status.ObservedGeneration),
 	}
 	if sandbox.Spec.Webhook != nil {
 		inputs.secretRotation = sandbox.Spec.Webhook.SecretRotation
@@ -54,13 +57,16 @@ var errUnstable = errors.New("something else keeps changing it, or its copy in t
 //   - The Secret or the stored credentials changed during the round.
 //   - The key must be replaced, but the database did not have the present key yet. This round stores the present key.
 //   - The key belongs to another sandbox, because a user wrote it into the Secret. The next round replaces this key, so
-//     that it does not open the other sandbox.
+//     that it does not open the other sandbox. If it is the user's own key, the sandbox then stalls.
 func (r *Reconciler) syncCredentials(
 	ctx context.Context, sandbox *v1alpha1.SandboxEnvironment, inputs credentialInputs,
 ) (current credentials, err error) {
 	for range syncRounds {
 		if inputs.inDatabase, err = r.Database.StoredCredentials(ctx, string(sandbox.UID)); err != nil {
 			return current, reconciler.DatabaseFailure(err)
+		}
+		if err = r.checkOwnKey(ctx, sandbox, inputs); err != nil {
+			return current, err
 		}
 		current, err = r.ensureSecret(ctx, sandbox, inputs)
 		switch {
@@ -79,6 +85,8 @@ func (r *Reconciler) syncCredentials(
 		case errors.Is(err, sandboxes.ErrCredentialsChanged):
 		case err != nil:
 			return current, reconciler.DatabaseFailure(err)
+		case inputs.userAPIKey != "" && inputs.userAPIKey == inputs.rejectedKey:
+			return current, ownKeyTaken(sandbox)
 		case inputs.keyFollowsSpec(current):
 			return current, nil
 		}
@@ -102,45 +110,72 @@ func (r *Reconciler) applyCredentials(
 	})
 }
 
-// readUserSigningSecret returns the user's own signing secret; empty without a reference. It reads from the API server,
-// because the cache has only the controller's Secrets.
+// checkOwnKey returns a stalling error if another sandbox has the user's own key. It asks before the key is written to
+// the credentials Secret, where it would open the other sandbox.
+func (r *Reconciler) checkOwnKey(ctx context.Context, sandbox *v1alpha1.SandboxEnvironment, inputs credentialInputs) error {
+	if inputs.userAPIKey == "" || inputs.userAPIKey == inputs.rejectedKey || inputs.knows(inputs.userAPIKey) {
+		return nil
+	}
+	err := r.Database.CheckKeyIsFree(ctx, string(sandbox.UID), sha256.Sum256([]byte(inputs.userAPIKey)))
+	if errors.Is(err, sandboxes.ErrKeyTaken) {
+		return ownKeyTaken(sandbox)
+	}
+	return reconciler.DatabaseFailure(err)
+}
+
+// ownKeyTaken does not name the other sandbox, which may be in another namespace.
+func ownKeyTaken(sandbox *v1alpha1.SandboxEnvironment) error {
+	return &reconciler.StallingError{
+		Reason: v1alpha1.ReasonSecretConflict,
+		Message: fmt.Sprintf("Another sandbox has the API key of the Secret %q, which spec.credentials.apiKeySecretRef names: write another "+
+			"key to it. Each sandbox has a key of its own.", sandbox.Spec.Credentials.APIKeySecretRef.Name),
+		Polled: true,
+	}
+}
+
+// readUserAPIKey returns the user's own API key; empty without a reference.
+func (r *Reconciler) readUserAPIKey(ctx context.Context, sandbox *v1alpha1.SandboxEnvironment) (string, error) {
+	if sandbox.Spec.Credentials == nil || sandbox.Spec.Credentials.APIKeySecretRef == nil {
+		return "", nil
+	}
+	const field = "spec.credentials.apiKeySecretRef"
+	ref := *sandbox.Spec.Credentials.APIKeySecretRef
+	value, missing, err := r.readSecretValue(ctx, sandbox.Namespace, field, ref)
+	if err != nil {
+		return "", err
+	}
+	if missing != "" {
+		return "", &reconciler.StallingError{Reason: v1alpha1.ReasonAPIKeySecretNotFound, Message: missing}
+	}
+	if err := checkOwnAPIKey(value); err != nil {
+		return "", &reconciler.StallingError{
+			Reason:  v1alpha1.ReasonAPIKeySecretInvalid,
+			Message: fmt.Sprintf("%s: the Secret %q holds an invalid value in its key %q: %s", field, ref.Name, ref.Key, err),
+		}
+	}
+	return string(value), nil
+}
+
+// readUserSigningSecret returns the user's own signing secret; empty without a reference.
 func (r *Reconciler) readUserSigningSecret(ctx context.Context, sandbox *v1alpha1.SandboxEnvironment) (string, error) {
 	if sandbox.Spec.Webhook == nil || sandbox.Spec.Webhook.SigningSecretRef == nil {
 		return "", nil
 	}
+	const field = "spec.webhook.signingSecretRef"
 	ref := *sandbox.Spec.Webhook.SigningSecretRef
-	secret := &corev1.Secret{}
-	err := r.APIReader.Get(ctx, client.ObjectKey{Namespace: sandbox.Namespace, Name: ref.Name}, secret)
-	switch {
-	case apierrors.IsNotFound(err):
-		return "", &reconciler.StallingError{
-			Reason: v1alpha1.ReasonSigningSecretNotFound,
-			Message: fmt.Sprintf(
-				"spec.webhook.signingSecretRef: the Secret %q does not exist in this namespace: create it, or remove signingSecretRef "+
-					"to have a secret generated",
-				ref.Name,
-			),
-		}
-	case err != nil:
-		return "", &reconciler.FailedError{
-			Reason: v1alpha1.ReasonCredentialsError,
-			Cause:  fmt.Errorf("reading the Secret %q of spec.webhook.signingSecretRef: %w", ref.Name, err),
-		}
+	value, missing, err := r.readSecretValue(ctx, sandbox.Namespace, field, ref)
+	if err != nil {
+		return "", err
 	}
-	value, ok := secret.Data[ref.Key]
-	if !ok {
-		return "", &reconciler.StallingError{
-			Reason:  v1alpha1.ReasonSigningSecretNotFound,
-			Message: fmt.Sprintf("spec.webhook.signingSecretRef: the Secret %q has no key %q: add it, or name another key", ref.Name, ref.Key),
-		}
+	if missing != "" {
+		return "", &reconciler.StallingError{Reason: v1alpha1.ReasonSigningSecretNotFound, Message: missing}
 	}
 	if err := checkSigningSecret(value); err != nil {
 		return "", &reconciler.StallingError{
 			Reason: v1alpha1.ReasonSigningSecretInvalid,
 			Message: fmt.Sprintf(
-				"spec.webhook.signingSecretRef: the Secret %q holds an invalid value: write %d to %d printable characters to its key %q; "+
-					"the value there %s",
-				ref.Name, minSigningSecret, maxSigningSecret, ref.Key, err,
+				"%s: the Secret %q holds an invalid value: write %d to %d printable characters to its key %q; the value there %s",
+				field, ref.Name, minSigningSecret, maxSigningSecret, ref.Key, err,
 			),
 		}
 	}

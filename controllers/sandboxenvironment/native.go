@@ -1,6 +1,7 @@
 package sandboxenvironment
 
 import (
+	"slices"
 	"sync"
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
@@ -20,6 +21,11 @@ func nativeAPIs(spec v1alpha1.SandboxEnvironmentSpec) map[payments.Operator]*ope
 		}
 	}
 	return all
+}
+
+// allDisabled reports whether a sandbox has no enabled environment.
+func allDisabled(spec v1alpha1.SandboxEnvironmentSpec) bool {
+	return !slices.ContainsFunc(spec.Environments, func(e v1alpha1.Environment) bool { return valueOr(e.Enabled, true) })
 }
 
 // nativeEntries has the names of the entries of all operators' own APIs in a credentials Secret.

@@ -90,6 +90,8 @@ func (r *Reconciler) readOperatorSecret(ctx context.Context, namespace, name str
 			Reason: v1alpha1.ReasonCredentialsError,
 			Cause:  fmt.Errorf("reading the Secret %q of stores[].operatorCredentials: %w", name, err),
 		}
+	case !mayBeRead(secret):
+		return nil, &OperatorProblem{v1alpha1.ReasonSecretNotLabeled, labelToSet(secret, "stores[].operatorCredentials")}
 	}
 	return operatorCredentials(secret)
 }

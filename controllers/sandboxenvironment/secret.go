@@ -6,6 +6,7 @@ import (
 	"maps"
 	"net/url"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -44,9 +45,11 @@ const (
 // writes annotations and content, so that after a crash the Secret is enough to update the database. An empty
 // annotation may be missing.
 const (
-	keyRotationAnnotation    = "cauri.dev/key-rotation"    // value of spec.keyRotation
-	keyReplacesAnnotation    = "cauri.dev/key-replaces"    // SHA-256, in hexadecimal, of the replaced API key
-	secretRotationAnnotation = "cauri.dev/secret-rotation" // value of spec.webhook.secretRotation
+	keyRotationAnnotation         = "cauri.dev/key-rotation"         // value of spec.keyRotation
+	keyReplacesAnnotation         = "cauri.dev/key-replaces"         // SHA-256, in hexadecimal, of the replaced API key
+	secretRotationAnnotation      = "cauri.dev/secret-rotation"      // value of spec.webhook.secretRotation
+	templateLabelsAnnotation      = "cauri.dev/template-labels"      // names of the labels of the template, with commas
+	templateAnnotationsAnnotation = "cauri.dev/template-annotations" // names of the annotations of the template
 )
 
 // fieldOwner is the field manager of the controller for server-side apply.
@@ -218,14 +221,13 @@ func (r *Reconciler) writeSecret(
 	if existing == nil || isFixed(existing) {
 		secret := newSecret(sandbox, key, data, next)
 		if isFixed(existing) { // the new Secret keeps the labels, annotations and data that others added
-			secret.Labels, secret.Annotations = with(existing.Labels, secret.Labels), with(existing.Annotations, secretAnnotations(next))
-			secret.Data = with(existing.Data, data)
-			maps.DeleteFunc(secret.Data, isLeftover(data))
+			kept, _ := withoutLeftovers(existing, sandbox, data)
+			secret.Labels, secret.Annotations = with(kept.Labels, secret.Labels), with(kept.Annotations, secretAnnotations(sandbox, next))
+			secret.Data = with(kept.Data, data)
 		}
 		return r.checkedVersions.create(secret, func() error { return r.Create(ctx, secret, fieldOwner) })
 	}
-	kept := existing.DeepCopy()
-	if maps.DeleteFunc(kept.Data, isLeftover(data)); len(kept.Data) < len(existing.Data) {
+	if kept, fewer := withoutLeftovers(existing, sandbox, data); fewer {
 		// The apply request below does not remove what the request that created the Secret wrote.
 		if err := r.Patch(ctx, kept, client.MergeFromWithOptions(existing, client.MergeFromWithOptimisticLock{}), fieldOwner); err != nil {
 			return err
@@ -236,8 +238,8 @@ func (r *Reconciler) writeSecret(
 		WithUID(existing.UID).
 		WithResourceVersion(existing.ResourceVersion).
 		WithType(secretType).
-		WithLabels(secretLabels(sandbox)).
-		WithAnnotations(toWrite(existing.Annotations, secretAnnotations(next))).
+		WithLabels(with(templateLabels(sandbox), secretLabels(sandbox))).
+		WithAnnotations(toWrite(existing.Annotations, secretAnnotations(sandbox, next))).
 		WithOwnerReferences(metav1ac.OwnerReference().
 			WithAPIVersion(v1alpha1.GroupVersion.String()).
 			WithKind("SandboxEnvironment").
@@ -253,7 +255,8 @@ func (r *Reconciler) writeSecret(
 func newSecret(sandbox *v1alpha1.SandboxEnvironment, key client.ObjectKey, data map[string][]byte, next credentials) *corev1.Secret {
 	return &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{
-			Namespace: key.Namespace, Name: key.Name, Labels: secretLabels(sandbox), Annotations: toWrite(nil, secretAnnotations(next)),
+			Namespace: key.Namespace, Name: key.Name,
+			Labels: with(templateLabels(sandbox), secretLabels(sandbox)), Annotations: toWrite(nil, secretAnnotations(sandbox, next)),
 			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(sandbox, v1alpha1.GroupVersion.WithKind("SandboxEnvironment"))},
 		},
 		Type: secretType,
@@ -340,18 +343,20 @@ func secretLabels(sandbox *v1alpha1.SandboxEnvironment) map[string]string {
 }
 
 // secretAnnotations returns the annotations of a Secret with these credentials.
-func secretAnnotations(c credentials) map[string]string {
-	return map[string]string{
+func secretAnnotations(sandbox *v1alpha1.SandboxEnvironment, c credentials) map[string]string {
+	template := templateAnnotations(sandbox)
+	return with(template, map[string]string{
 		keyRotationAnnotation: c.keyRotation, keyReplacesAnnotation: c.keyReplaces, secretRotationAnnotation: c.secretRotation,
-	}
+		templateLabelsAnnotation: namesOf(templateLabels(sandbox)), templateAnnotationsAnnotation: namesOf(template),
+	})
 }
 
-// toWrite removes the empty annotations that the Secret does not have. An annotation of the Secret is cleared with an
+// toWrite removes the controller's empty annotations that the Secret does not have. An annotation of the Secret is cleared with an
 // empty value, because server-side apply cannot remove an annotation of another field manager.
 func toWrite(existing, wanted map[string]string) map[string]string {
 	maps.DeleteFunc(wanted, func(name, value string) bool {
 		_, there := existing[name]
-		return value == "" && !there
+		return value == "" && !there && strings.HasPrefix(name, v1alpha1.GroupVersion.Group+"/")
 	})
 	return wanted
 }
@@ -364,15 +369,9 @@ func (r *Reconciler) isCorrect(
 	if secret.Type != secretType {
 		return false
 	}
-	for label, value := range secretLabels(sandbox) {
-		if secret.Labels[label] != value {
-			return false
-		}
-	}
-	for annotation, value := range secretAnnotations(next) {
-		if secret.Annotations[annotation] != value {
-			return false
-		}
+	if !contains(secret.Labels, with(templateLabels(sandbox), secretLabels(sandbox))) ||
+		!contains(secret.Annotations, secretAnnotations(sandbox, next)) {
+		return false
 	}
 	data := r.secretData(sandbox, inputs.organizationID, next)
 	ofCauri := maps.Clone(secret.Data)

@@ -52,6 +52,9 @@ func (r *Reconciler) reconcileSpec(ctx context.Context, sandbox *v1alpha1.Sandbo
 	if seen.keyRotationGrace, err = duration("spec.keyRotationGrace", graceText(sandbox), ""); err != nil {
 		return err
 	}
+	if err = checkSecretTemplate(sandbox); err != nil {
+		return err
+	}
 	return r.checkLimit(ctx, sandbox)
 }
 

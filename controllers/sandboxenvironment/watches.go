@@ -48,6 +48,9 @@ func secretNamesOf(obj client.Object) []string {
 	if webhook := sandbox.Spec.Webhook; webhook != nil && webhook.SigningSecretRef != nil {
 		names = append(names, webhook.SigningSecretRef.Name)
 	}
+	if c := sandbox.Spec.Credentials; c != nil && c.APIKeySecretRef != nil {
+		names = append(names, c.APIKeySecretRef.Name)
+	}
 	for _, s := range sandbox.Spec.Stores {
 		for _, o := range s.OperatorCredentials {
 			names = append(names, o.SecretRef.Name)

@@ -142,15 +142,32 @@ func (c *credentialsChange) forgetPrevious(ctx context.Context) error {
 	return err
 }
 
-// keyIsFree returns ErrKeyTaken if another sandbox has the key. The caller has raised the version in config_version
-// first, so it holds the lock of that row. So of two sandboxes that apply the same key, the second sees the key of the
-// first.
+// keyIsFree returns ErrKeyTaken if another sandbox has the key. A caller that adds the key has raised the version in
+// config_version first, so it holds the lock of that row. So of two sandboxes that apply the same key, the second sees
+// the key of the first.
 func keyIsFree(ctx context.Context, q *sqlc.Queries, tenant int64, hash KeyHash) error {
 	taken, err := q.KeyOfAnother(ctx, hash[:], tenant)
 	if err == nil && taken {
 		err = ErrKeyTaken
 	}
 	return err
+}
+
+// CheckKeyIsFree returns [ErrKeyTaken] if a sandbox other than this one has the key, and [ErrNoOrganization] for a sandbox that
+// was not applied. Another sandbox may get the key right after.
+func (s *Registry) CheckKeyIsFree(ctx context.Context, sandboxUID string, hash KeyHash) error {
+	uid, err := parseUID(sandboxUID)
+	if err != nil {
+		return err
+	}
+	row, err := s.unscoped().FindOrganization(ctx, uid)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return ErrNoOrganization
+	}
+	if err == nil {
+		err = keyIsFree(ctx, s.unscoped(), row.Organization.Tenant, hash)
+	}
+	return postgres.Classify(err, "looking for a sandbox with the same key")
 }
 
 func (c *credentialsChange) keys(ctx context.Context) error {

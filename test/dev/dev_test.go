@@ -192,6 +192,9 @@ func TestWhatIsWrongAtTheStart(t *testing.T) {
 		"a wrong resource":         {[]string{"-f", write(t, "bad.yaml", strings.Replace(sandboxNamed("x"), "mtn", "vodafone", 1))}, "vodafone"},
 		"a Secret that is nowhere": {[]string{"--database-url", newDatabase(t), "-f", write(t, "missing.yaml", strings.Replace(sandboxNamed("x"),
 			"spec: {", `spec: {webhook: {url: "http://127.0.0.1:1", signingSecretRef: {name: nowhere, key: x}}, `, 1))}, "nowhere"},
+		"a Secret without the label": {[]string{"--database-url", newDatabase(t), "-f", write(t, "unlabeled.yaml", strings.Replace(sandboxNamed("x"),
+			"spec: {", `spec: {webhook: {url: "http://127.0.0.1:1", signingSecretRef: {name: mine, key: x}}, `, 1)+
+			"\n---\n{apiVersion: v1, kind: Secret, metadata: {name: mine}, stringData: {x: any-text-of-16-characters}}\n")}, "cauri.dev/sandbox-may-read=true"},
 		"no file":                 {[]string{"-f", "/nowhere.yaml"}, "/nowhere.yaml"},
 		"a short key":             {[]string{"--key", "cauri_sk_test_short"}, "at least 32"},
 		"a key for two sandboxes": {[]string{"-f", two, "--key", "cauri_sk_test_" + strings.Repeat("b", 32)}, "for one sandbox"},

@@ -116,6 +116,8 @@ func TestVerbsChangeTheResource(t *testing.T) {
 	c.run("rotate", "checkout", "secret").want(t, ExitRefused, "is your own: change the Secret own")
 	c.sandbox = []byte(strings.Replace(string(c.sandbox), `"webhook":{"signing`, `"was":{"signing`, 1))
 	c.run("rotate", "checkout", "secret").want(t, ExitRefused, "checkout has no webhook", "add spec.webhook.url to it")
+	c.sandbox = []byte(strings.Replace(string(c.sandbox), `"spec":{`, `"spec":{"credentials":{"apiKeySecretRef":{"name":"ours"}},`, 1))
+	c.run("rotate", "checkout", "key").want(t, ExitRefused, "is your own: change it in the Secret ours")
 	c.applied = nil
 	c.run("reset", "checkout", "--timeout=1ms").want(t, ExitUnavailable, "does it run?")
 	c.run("reset", "checkout", "--wait=false").want(t, ExitSuccess, "the controller applies it")

@@ -194,6 +194,10 @@ secret signs too for 24 hours. The new one is not printed.`,
 			value := p.stamp()
 			switch rest[0] {
 			case rotateKey:
+				if c := s.Spec.Credentials; c != nil && c.APIKeySecretRef != nil {
+					return change, refusedError{fmt.Errorf("the API key is your own: change it in the Secret %s that "+
+						"spec.credentials.apiKeySecretRef names", c.APIKeySecretRef.Name)}
+				}
 				done := func(s *v1alpha1.SandboxEnvironment) bool { return s.Status.ObservedKeyRotation == value }
 				return resourceChange{object{"keyRotation": value}, done, "has a new API key, in the Secret " + s.CredentialsSecretName()}, nil
 			case rotateSecret:
