@@ -74,6 +74,10 @@ func TestKubernetesTakesAllOfIt(t *testing.T) {
 				continue
 			}
 			name := nameOf(object)
+			added := addedToWholes(t, k8s, object)
+			if added != "" && object.GetAnnotations()["helm.sh/hook"] != "test" { // which Argo CD leaves out
+				t.Errorf("%s: write out what the API server adds, or Argo CD shows it as a difference permanently: %s", name, added)
+			}
 			if err := k8s.Apply(
 				t.Context(),
 				client.ApplyConfigurationFromUnstructured(object),
