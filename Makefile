@@ -109,9 +109,10 @@ clients: ## Lint the API's description, pay with clients that are generated from
 	@CAURI_CLIENTS=1 go test -count=1 -timeout 30m ./test/clients
 
 .PHONY: chart-check
-chart-check: bin/helm bin/kube-score ## Lint the chart by helm, what it renders by kube-score, and evaluate its alert rules (it takes a minute of CPU to build)
+chart-check: bin/helm bin/kube-score bin/localcluster ## Lint the chart by helm, what it renders by kube-score, evaluate its alert rules, and compare what is applied by Argo CD's differ (it takes minutes of CPU to build)
 	@hack/chart-check.sh
 	@cd hack/alerts && go test -vet=off -count=1 .
+	@KUBEBUILDER_ASSETS="$$(bin/localcluster assets)" && export KUBEBUILDER_ASSETS && cd hack/argocd && go test -vet=off -count=1 -timeout 30m .
 
 .PHONY: verify
 verify: ## What an issue needs beside .ci/run before it is closed: make clients, chart-check, fuzz, chaos ROUNDS=100, test RACE=all; takes hours
