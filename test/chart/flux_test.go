@@ -23,21 +23,27 @@ func TestFluxInstallsTheChart(t *testing.T) {
 			release = object
 		}
 	}
-	values, found, err := unstructured.NestedMap(release.Object, "spec", "values")
+	if len(objects(t, "--values="+valuesOf(t, release, "spec", "values"))) == 0 {
+		t.Error("nothing is installed")
+	}
+}
+
+// valuesOf writes the values of the chart within an object into a file.
+func valuesOf(t *testing.T, object *unstructured.Unstructured, fields ...string) (file string) {
+	t.Helper()
+	values, found, err := unstructured.NestedMap(object.Object, fields...)
 	if !found || err != nil {
-		t.Fatalf("the release has no values (%v)", err)
+		t.Fatalf("%s has no values (%v)", nameOf(object), err)
 	}
 	text, err := yaml.Marshal(values)
 	if err != nil {
 		t.Fatal(err)
 	}
-	file := filepath.Join(t.TempDir(), "values.yaml")
+	file = filepath.Join(t.TempDir(), "values.yaml")
 	if err := os.WriteFile(file, text, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if len(objects(t, "--values="+file)) == 0 {
-		t.Error("nothing is installed")
-	}
+	return file
 }
 
 // What Flux waits for is in the folder that it applies.
