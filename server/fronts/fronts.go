@@ -27,7 +27,10 @@ import (
 )
 
 // Server serves all APIs. It is an [http.Handler].
-type Server struct{ router chi.Router }
+type Server struct {
+	router chi.Router
+	roots  httpfront.Roots // nil for none
+}
 
 // Options are the dependencies and settings of a [Server].
 type Options struct {
@@ -41,7 +44,9 @@ type Options struct {
 	// RefusedHost returns the host name for which a request is refused, on a developer's machine; "" for none; nil: the
 	// server answers under every name.
 	RefusedHost func(*http.Request) string
-	Console     bool // whether the console is served
+	// Roots are the hosts or ports at whose root the operators' own APIs are served beside their paths; nil for none.
+	Roots   httpfront.Roots
+	Console bool // whether the console is served
 	// ConsoleURL is the base URL of the consoles, if they have their own host; nil: BaseURL. The consoles are served at
 	// this host only, and nothing else is served there.
 	ConsoleURL *url.URL
@@ -84,6 +89,7 @@ func New(o Options) *Server {
 	shared := httpfront.Shared{
 		Pipeline: x, Service: svc, Ledger: o.Ledger, Books: o.Books, Sandboxes: o.Sandboxes, Directory: o.Directory,
 		Requests: o.Requests, Streams: x.NewStreams(o.Ledger, httpapi.NewStreamText(o.Directory)), Version: o.Version,
+		Roots: o.Roots,
 	}
 	v1 := httpapi.New(httpapi.Options{Shared: shared, BaseURL: o.BaseURL, Console: o.Console, Consoles: o.ConsoleURL})
 	operators := native.New(native.Options{Shared: shared, Now: o.Now, Random: o.Random, BaseURL: o.BaseURL, PINKey: o.PINKey})
@@ -111,11 +117,18 @@ func New(o Options) *Server {
 	if pages != nil {
 		pages.Route(router)
 	}
-	return &Server{router}
+	return &Server{router, o.Roots}
 }
 
 // ServeHTTP implements [http.Handler].
-func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.router.ServeHTTP(w, r) }
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if s.roots != nil {
+		if root := s.roots.Find(r); root != nil {
+			r = httpfront.AtRoot(r, root)
+		}
+	}
+	s.router.ServeHTTP(w, r)
+}
 
 // Routes returns the routes of all APIs.
 func (s *Server) Routes() chi.Routes { return s.router }

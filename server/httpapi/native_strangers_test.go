@@ -24,7 +24,7 @@ const (
 
 // Every route of the operators' own APIs is in the router, and answers nobody without the right credentials, in every form of its path.
 func TestStrangersGetNothingFromOperators(t *testing.T) {
-	f := newFixture(t)
+	f := newFixture(t).withRoots()
 	f.sandbox(f.config, revokedKey)
 	f.sandbox(f.config, key)
 	m, other, revoked := f.mtn(key), f.mtn(otherKey), f.mtn(revokedKey)
@@ -44,7 +44,7 @@ func TestStrangersGetNothingFromOperators(t *testing.T) {
 		t.Errorf("a revoked key gets a token: %d", got.status)
 	}
 
-	served := map[string]int{}
+	served, root := map[string]int{}, f.rootOf("checkout", payments.MTN)
 	walk := func(method, pattern string, _ http.Handler, _ ...func(http.Handler) http.Handler) error {
 		served[method+" "+strings.TrimPrefix(pattern, "/sandboxes/{namespace}/{name}")]++
 		return nil
@@ -63,17 +63,22 @@ func TestStrangersGetNothingFromOperators(t *testing.T) {
 			t.Helper()
 			at := *c
 			at.base = base
+			if strings.HasPrefix(base, "http:") {
+				at.f, at.base = f.at(base), ""
+			}
 			if got := at.send(route.Method, path, "{}", header); got.status != http.StatusUnauthorized || got.raw != body {
 				t.Errorf("%s %s%s with %s answered %d %s", route.Method, base, path, what, got.status, got.raw)
 			}
 		}
-		for _, base := range []string{"/operators/mtn", "/sandboxes/team/checkout/operators/mtn", "/sandboxes/team/none/operators/mtn"} {
+		for _, base := range []string{"/operators/mtn", "/sandboxes/team/checkout/operators/mtn", "/sandboxes/team/none/operators/mtn", root} {
 			check(m, base, missingKey, "no key", map[string]string{"Ocp-Apim-Subscription-Key": ""})
 			check(m, base, invalidKey, "a wrong key", map[string]string{"Ocp-Apim-Subscription-Key": "wrong"})
 			check(m, base, invalidKey, "the API key", map[string]string{"Ocp-Apim-Subscription-Key": key})
 			check(revoked, base, invalidKey, "a revoked key", nil)
 		}
 		check(m, "/sandboxes/team/other/operators/mtn", invalidKey, "the key of another sandbox", nil)
+		check(m, f.rootOf("other", payments.MTN), invalidKey, "the key of another sandbox", nil)
+		check(other, root, invalidKey, "the key of another sandbox", nil)
 		check(m, "/sandboxes/team/none/operators/mtn", invalidKey, "the key of another sandbox", nil)
 		check(other, "/sandboxes/team/checkout/operators/mtn", invalidKey, "the key of another sandbox", nil)
 		switch {
@@ -82,6 +87,7 @@ func TestStrangersGetNothingFromOperators(t *testing.T) {
 		case route.Access == operatorapi.ByToken:
 			for what, token := range wrongTokens {
 				check(m, m.base, `{"error":"invalid_token"}`, "a token that is "+what, map[string]string{"Authorization": token})
+				check(m, root, `{"error":"invalid_token"}`, "a token that is "+what, map[string]string{"Authorization": token})
 			}
 			check(m, m.base, `{"error":"invalid_token"}`, "a token of another product", map[string]string{"Authorization": ofProduct[route.Product]})
 		case route.Access == operatorapi.ByUser:

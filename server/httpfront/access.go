@@ -113,7 +113,7 @@ func (x *Pipeline) sandboxOf(r *http.Request, key sandboxes.KeyHash) *sandboxes.
 // RequestFaults returns the fields of a /v1 request that decide which fault applies.
 func (x *Pipeline) RequestFaults(r *http.Request) service.RequestFaults {
 	f := service.RequestFaults{
-		At: faults.AtRequest, Path: pathWithin(x.options.RoutedPath(r.URL)), ReadOnly: r.Method == http.MethodGet || isHead(r),
+		At: faults.AtRequest, Path: PathWithin(x.options.RoutedPath(r.URL)), ReadOnly: r.Method == http.MethodGet || isHead(r),
 	}
 	if !f.ReadOnly {
 		f.Repeats = r.Method + " " + f.Path

@@ -77,8 +77,8 @@ func Names(r *http.Request, sandbox *sandboxes.Sandbox) bool {
 	return !inPath || named == SandboxName{sandbox.Namespace, sandbox.Name}
 }
 
-// pathWithin returns a path without the prefixes of the sandbox and /api.
-func pathWithin(path string) string {
+// PathWithin returns a path without the prefixes of a sandbox and /api.
+func PathWithin(path string) string {
 	if named, found := strings.CutPrefix(path, "/sandboxes/"); found {
 		if parts := strings.SplitN(named, "/", 3); len(parts) == 3 {
 			path = "/" + parts[2]

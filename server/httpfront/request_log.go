@@ -49,7 +49,7 @@ func (x *Pipeline) logRequest(r *http.Request, c *call, route string) {
 	}
 	k := x.keeperOf(r)
 	e := requests.Entry{
-		Kind: requests.Failed, ReceivedAt: c.began, Method: k.Method(r.Method), Path: k.Path(pathWithin(r.URL.Path)),
+		Kind: requests.Failed, ReceivedAt: c.began, Method: k.Method(r.Method), Path: k.Path(PathWithin(r.URL.Path)),
 		Status: c.out.status, Error: c.logged.code, Hint: c.logged.hint, RequestID: k.RequestID(c.id),
 	}
 	if c.caller == nil {

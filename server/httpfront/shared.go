@@ -19,4 +19,5 @@ type Shared struct {
 	Requests  *requests.Log // nil: no request is logged
 	Streams   *Streams
 	Version   string // of this program
+	Roots     Roots  // nil for none
 }

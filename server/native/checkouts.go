@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/cauri-dev/cauri/server/httpfront"
 	"github.com/cauri-dev/cauri/server/httpfront/static"
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/ledger/nativestore"
@@ -150,9 +151,12 @@ func (s *sandbox) payCheckout(ctx context.Context, checkout operatorapi.Checkout
 	return nil
 }
 
-// PageOf implements [operatorapi.Sandbox]. The page is at the host of the request. Its path names the sandbox, because
-// a payer's browser has no credential that identifies the sandbox.
+// PageOf implements [operatorapi.Sandbox]. The page is at the host of the request. This host or the path names the
+// sandbox, because a payer's browser has no credential that identifies the sandbox.
 func (s *sandbox) PageOf(o operatorapi.Checkout) string {
+	if root := httpfront.RootOf(s.request); root != nil {
+		return root.URL + s.api.Page.Of(o.Token)
+	}
 	origin, _ := static.AskedAt(s.request, s.native.baseURL, "")
 	return origin + "/sandboxes/" + s.who.Sandbox.Namespace + "/" + s.who.Sandbox.Name + prefix + string(s.api.Operator) +
 		s.api.Page.Of(o.Token)

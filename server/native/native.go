@@ -31,6 +31,7 @@ type Native struct {
 	now       func() time.Time
 	random    io.Reader
 	baseURL   *url.URL
+	roots     httpfront.Roots
 	tokens    knownTokens
 	pinKey    func() *rsa.PrivateKey
 	pins      *pinTurns
@@ -52,7 +53,7 @@ func New(o Options) *Native {
 	}
 	return &Native{
 		pipeline: o.Pipeline, service: o.Service, ledger: o.Ledger, directory: o.Directory, now: o.Now, random: o.Random,
-		baseURL: o.BaseURL, pinKey: o.PINKey, pins: newPINTurns(),
+		baseURL: o.BaseURL, pinKey: o.PINKey, pins: newPINTurns(), roots: o.Roots,
 	}
 }
 

@@ -26,11 +26,11 @@ func (n *Native) Route(router chi.Router) {
 			}
 		}
 		for _, form := range httpfront.FormsOf(base + documentPath) {
-			router.Get(form, serveDocument(api, base, n.baseURL))
+			router.Get(form, n.serveDocument(api, base))
 		}
 		for _, f := range api.Files {
 			for _, form := range httpfront.FormsOf(base + f.Path) {
-				router.Get(form, serveFile(f, base, n.baseURL))
+				router.Get(form, n.serveFile(f, base))
 			}
 		}
 		n.routePage(router, api, base)

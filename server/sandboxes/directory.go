@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -46,6 +47,11 @@ type Sandbox struct {
 // RequestsLogged reports whether all requests of the sandbox are logged, not only those that failed.
 func (s *Sandbox) RequestsLogged(now time.Time) bool {
 	return !s.RequestsLoggedUntil.IsZero() && now.Before(s.RequestsLoggedUntil)
+}
+
+// Has reports whether the sandbox has an enabled environment of an operator.
+func (s *Sandbox) Has(operator payments.Operator) bool {
+	return slices.ContainsFunc(s.Markets, func(m Market) bool { return m.Operator == operator && s.Environments[m].Enabled })
 }
 
 // unfollowedAfter is the clock skew that [Sandbox.Unfollowed] tolerates: the clock of this process may be that much
@@ -97,6 +103,7 @@ type Directory struct {
 	sandboxes map[int64]*entry
 	byKey     map[KeyHash]keyHolder
 	byName    map[name]*Sandbox
+	byCode    map[string]*Sandbox // by [HostCode]
 	byNative  map[nativeKey]NativeHolder
 }
 
@@ -119,7 +126,7 @@ const nothing = -1
 func NewDirectory(db *postgres.DB) *Directory {
 	d := &Directory{
 		db: db, version: nothing, sandboxes: map[int64]*entry{}, byKey: map[KeyHash]keyHolder{}, byName: map[name]*Sandbox{},
-		byNative: map[nativeKey]NativeHolder{},
+		byCode: map[string]*Sandbox{}, byNative: map[nativeKey]NativeHolder{},
 	}
 	d.loads = postgres.SharedLoad[struct{}]{
 		Timeout: loadTimeout,
@@ -147,6 +154,14 @@ func (d *Directory) ByName(namespace, named string) (*Sandbox, bool) {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
 	sandbox, ok := d.byName[name{namespace, named}]
+	return sandbox, ok
+}
+
+// ByHostCode returns the sandbox whose organization has a [HostCode].
+func (d *Directory) ByHostCode(code string) (*Sandbox, bool) {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	sandbox, ok := d.byCode[code]
 	return sandbox, ok
 }
 
@@ -293,6 +308,7 @@ func (d *Directory) apply(c *changes) {
 		clear(d.sandboxes)
 		clear(d.byKey)
 		clear(d.byName)
+		clear(d.byCode)
 		clear(d.byNative)
 	}
 	for _, tenant := range c.retired {
@@ -370,6 +386,7 @@ func sandboxOf(o *sqlc.ChangedOrganizationsRow) *Sandbox {
 func (d *Directory) add(tenant int64, e *entry, until map[KeyHash]time.Time) {
 	d.sandboxes[tenant] = e
 	d.byName[name{e.sandbox.Namespace, e.sandbox.Name}] = e.sandbox
+	d.byCode[HostCode(e.sandbox.OrganizationID)] = e.sandbox
 	for _, key := range e.keys {
 		d.byKey[key] = keyHolder{sandbox: e.sandbox, until: until[key]}
 	}
@@ -381,6 +398,7 @@ func (d *Directory) remove(tenant int64) {
 			delete(d.byKey, key)
 		}
 		delete(d.byName, name{e.sandbox.Namespace, e.sandbox.Name})
+		delete(d.byCode, HostCode(e.sandbox.OrganizationID))
 		for _, key := range e.native {
 			delete(d.byNative, key)
 		}
