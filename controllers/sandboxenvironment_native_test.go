@@ -8,10 +8,13 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
+	"github.com/cauri-dev/cauri/controllers"
 	"github.com/cauri-dev/cauri/server/operators"
 	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
 // nativeEntries waits until the credentials Secret has the entries of these operators' own APIs as its API key and its signing secret make
@@ -22,7 +25,9 @@ func (c *cluster) nativeEntries(of ...payments.Operator) map[string]string {
 	c.until(func(context.Context) string {
 		want := map[string]string{}
 		for _, operator := range of {
-			maps.Copy(want, operators.NativeAPI(operator).SecretEntries(c.keyInSecret(), c.secretInSecret()))
+			api := operators.NativeAPI(operator)
+			maps.Copy(want, api.SecretEntries(c.keyInSecret(), c.secretInSecret()))
+			maps.Copy(want, api.AddressEntries(string(c.secret(credentialsName).Data["uri"])+"/operators/"+string(operator), ""))
 		}
 		clear(found)
 		for name, value := range c.secret(credentialsName).Data {
@@ -53,8 +58,9 @@ func TestCredentialsOfOperators(t *testing.T) {
 	edit(c, sandbox, func(s *v1alpha1.SandboxEnvironment) { s.Spec.Environments[1].Enabled = nil })
 	made := c.nativeEntries(payments.Operators...)
 	if diff := cmp.Diff([]string{
-		"airtel-callback-key", "airtel-client-id", "airtel-client-secret", "airtel-pin", "moov-encryption-key", "moov-password", "moov-token",
-		"moov-username", "mtn-api-key", "mtn-api-user", "mtn-subscription-key", "orange-client-id", "orange-client-secret", "orange-merchant-key",
+		"airtel-callback-key", "airtel-client-id", "airtel-client-secret", "airtel-pin", "airtel-uri", "moov-encryption-key", "moov-password", "moov-token",
+		"moov-uri", "moov-username", "mtn-api-key", "mtn-api-user", "mtn-subscription-key", "mtn-uri", "orange-client-id", "orange-client-secret",
+		"orange-merchant-key", "orange-uri",
 	}, slices.Sorted(maps.Keys(made))); diff != "" {
 		t.Error(diff)
 	}
@@ -77,9 +83,58 @@ func TestCredentialsOfOperators(t *testing.T) {
 		}
 	}
 	changed(c.secretInSecret, withSecretRotation("2"), func(name string) bool { return name == "airtel-callback-key" })
-	changed(c.keyInSecret, withKeyRotation("2", "24h"), func(name string) bool { return name != "airtel-callback-key" && name != "moov-encryption-key" })
+	changed(c.keyInSecret, withKeyRotation("2", "24h"), func(name string) bool {
+		return name != "airtel-callback-key" && name != "moov-encryption-key" && !strings.HasSuffix(name, "-uri")
+	})
 	edit(c, sandbox, func(s *v1alpha1.SandboxEnvironment) { s.Spec.Environments = s.Spec.Environments[:1] })
 	c.nativeEntries(payments.MTN)
 	edit(c, sandbox, func(s *v1alpha1.SandboxEnvironment) { s.Spec.Environments[0].Enabled = &no }) // as the Secret was created
 	c.nativeEntries()
+}
+
+// The Secret and the status have both addresses of an operator's own API. The one of the root goes with the domain.
+func TestAddressesOfOperators(t *testing.T) {
+	c := newCluster(t)
+	c.start(func(o *controllers.Options) {
+		o.OperatorRoot = func(of *sandboxes.Sandbox, operator payments.Operator) string {
+			return "https://" + string(operator) + "." + of.OrganizationID + "." + of.Name + "." + of.Namespace
+		}
+	})
+	no := false
+	sandbox := c.newSandbox(func(s *v1alpha1.SandboxEnvironment) {
+		s.Spec.Environments = append(s.Spec.Environments, v1alpha1.Environment{Operator: "airtel", Country: "RW", Enabled: &no},
+			v1alpha1.Environment{Operator: "orange", Country: "CI"})
+	})
+	c.create(sandbox)
+	c.sandboxReady(sandbox)
+	addresses := func(root func(operator, organization string) string) {
+		t.Helper()
+		c.until(func(ctx context.Context) string {
+			found := &v1alpha1.SandboxEnvironment{}
+			if err := c.Get(ctx, client.ObjectKeyFromObject(sandbox), found); err != nil {
+				return err.Error()
+			}
+			data := c.secret(credentialsName).Data
+			var told []string
+			for _, api := range found.Status.OperatorAPIs {
+				name := string(api.Operator)
+				told = append(told, name, api.URL, api.RootURL, string(data[name+"-uri"]), string(data[name+"-root-uri"]))
+			}
+			var want []string
+			for _, operator := range []string{"mtn", "orange"} {
+				at, root := found.Status.URL+"/operators/"+operator, root(operator, found.Status.OrganizationID)
+				want = append(want, operator, at, root, at, root)
+			}
+			return cmp.Diff(want, told)
+		})
+	}
+	addresses(func(operator, organization string) string {
+		return "https://" + operator + "." + organization + "." + sandbox.Name + "." + sandbox.Namespace
+	})
+	c.stop()
+	c.start()
+	addresses(func(string, string) string { return "" })
+	if _, left := c.secret(credentialsName).Data["mtn-root-uri"]; left {
+		t.Error("the Secret keeps an entry of a root that is gone")
+	}
 }

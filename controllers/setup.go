@@ -29,6 +29,8 @@ import (
 	"github.com/cauri-dev/cauri/controllers/sandboxenvironment"
 	"github.com/cauri-dev/cauri/controllers/testclient"
 	"github.com/cauri-dev/cauri/server/egress"
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/telemetry"
 )
 
@@ -37,7 +39,10 @@ type Options struct {
 	Database reconciler.Database         // required
 	Ready    func(context.Context) error // returns nil once the tables are up to date; default: returns nil
 	BaseURL  *url.URL                    // required: base URL of the API; prefix of the URLs of sandboxes
-	Random   io.Reader                   // required: random bytes for keys and secrets
+	// OperatorRoot returns the URL of the root of an operator's own API in a sandbox, of which it reads the namespace, the
+	// name and the id of the organization; "" for none. nil: no API has one.
+	OperatorRoot func(*sandboxes.Sandbox, payments.Operator) string
+	Random       io.Reader // required: random bytes for keys and secrets
 
 	Installation          string           // name, unique in the cluster, that marks its sandboxes; empty: they are not marked
 	CallbackHosts         []string         // used by sandboxes that name none; default: as documented in the resource
@@ -196,6 +201,7 @@ func SetupWithManager(mgr ctrl.Manager, options Options) (healthz.Checker, error
 		Writes:         live,
 		Database:       options.Database,
 		BaseURL:        options.BaseURL,
+		OperatorRoot:   options.OperatorRoot,
 		Random:         options.Random,
 		SigningSecret:  options.SigningSecret,
 		Installation:   options.Installation,

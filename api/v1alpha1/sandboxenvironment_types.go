@@ -369,6 +369,13 @@ type SandboxEnvironmentStatus struct {
 	// +listMapKey=country
 	Environments []EnvironmentStatus `json:"environments,omitempty"`
 
+	// operatorAPIs are the addresses of the operators' own APIs, one for each operator with an enabled environment.
+	//
+	// +optional
+	// +listType=map
+	// +listMapKey=operator
+	OperatorAPIs []OperatorAPI `json:"operatorAPIs,omitempty"`
+
 	// environmentsSummary is the number of enabled environments and of all environments, for example 2/3.
 	//
 	// +optional
@@ -436,6 +443,25 @@ type SandboxEnvironmentStatus struct {
 	//
 	// +optional
 	ExpiresAt *metav1.Time `json:"expiresAt,omitempty"`
+}
+
+// OperatorAPI has the addresses of an operator's own API in a sandbox. The credentials Secret has them too.
+type OperatorAPI struct {
+	// operator is the operator of the API.
+	//
+	// +required
+	Operator Operator `json:"operator"`
+
+	// url is the base URL of the API, for clients that keep the path of their base URL.
+	//
+	// +required
+	URL string `json:"url"`
+
+	// rootURL is the base URL of the same API at the root of a host of its own, for clients that join absolute paths to
+	// their base URL. It is missing if this installation has no domain for such hosts.
+	//
+	// +optional
+	RootURL string `json:"rootURL,omitempty"`
 }
 
 // TransactionCounts counts the transactions of a sandbox.

@@ -34,15 +34,17 @@ const maxQueueWait = time.Second
 
 type apiOptions struct {
 	processOptions
-	listen        string
-	baseURL       string
-	console       bool
-	consoleURL    string
-	shutdownDelay time.Duration
-	held          httpfront.HeldBounds
-	pinKeyFile    string
-	pinKey        func() *rsa.PrivateKey     // nil for none
-	refusedHost   func(*http.Request) string // passed to [fronts.Options]
+	listen         string
+	baseURL        string
+	console        bool
+	consoleURL     string
+	operatorDomain string
+	shutdownDelay  time.Duration
+	held           httpfront.HeldBounds
+	pinKeyFile     string
+	pinKey         func() *rsa.PrivateKey     // nil for none
+	refusedHost    func(*http.Request) string // passed to [fronts.Options]
+	roots          httpfront.Roots            // passed to [fronts.Options]; nil: those below operatorDomain
 }
 
 func newAPICommand() *cobra.Command {
@@ -60,6 +62,7 @@ func newAPICommand() *cobra.Command {
 	cmd.Flags().BoolVar(&o.console, "console", true, "serve the console of each sandbox, a page for browsers, at {uri}/console")
 	cmd.Flags().StringVar(&o.consoleURL, "console-url", "",
 		"public URL of the consoles, if they have a host of their own: only they are served there, and nowhere else; empty: that of the API")
+	operatorDomain(cmd, &o.operatorDomain)
 	cmd.Flags().StringVar(&o.replicaURL, "database-read-url", "",
 		"URL of a streaming replica of the database that lists are read from (DATABASE_READ_URL); empty: they are read from the database")
 	cmd.Flags().DurationVar(&o.shutdownDelay, "shutdown-delay", 0,
@@ -87,6 +90,9 @@ func (o apiOptions) check() error {
 	if _, err := o.publicConsoleURL(); err != nil {
 		return err
 	}
+	if _, err := o.operatorsBelow(); err != nil {
+		return err
+	}
 	return requireDatabaseURL(o.databaseURL)
 }
 
@@ -96,6 +102,15 @@ func (o apiOptions) publicURL() (*url.URL, error) { return optionalURL("--base-u
 // publicConsoleURL returns the URL of --console-url, nil if the flag is empty.
 func (o apiOptions) publicConsoleURL() (*url.URL, error) {
 	return optionalURL("--console-url", o.consoleURL)
+}
+
+// operatorsBelow returns the domain of --operator-domain, nil if the flag is empty.
+func (o apiOptions) operatorsBelow() (*sandboxes.OperatorDomain, error) {
+	base, err := o.publicURL()
+	if err != nil {
+		return nil, err
+	}
+	return parseOperatorDomain(o.operatorDomain, base)
 }
 
 func optionalURL(flag, text string) (*url.URL, error) {
@@ -136,6 +151,7 @@ type apiProcess struct {
 	publicURL  *url.URL // nil for none
 	consoleURL *url.URL // nil for none
 	directory  *sandboxes.Directory
+	handler    http.Handler // of all requests; nil before serve
 	ledger     *ledger.Ledger
 	requests   *requests.Log
 	metrics    *telemetry.API
@@ -151,11 +167,18 @@ func newAPI(ctx context.Context, o apiOptions) (*apiProcess, error) {
 	if err != nil {
 		return nil, err
 	}
+	operatorDomain, err := o.operatorsBelow()
+	if err != nil {
+		return nil, err
+	}
 	p, err := newProcess(ctx, "api", o.processOptions, nil)
 	if err != nil {
 		return nil, err
 	}
 	directory := sandboxes.NewDirectory(p.db)
+	if operatorDomain != nil {
+		o.roots = fronts.RootsBelow(operatorDomain, directory)
+	}
 	p.ends += o.shutdownDelay
 	// The api stays ready while the database is unavailable, so that clients get a 503 with Retry-After, not an error
 	// of the load balancer.
@@ -180,14 +203,15 @@ func newAPI(ctx context.Context, o apiOptions) (*apiProcess, error) {
 
 // serve sets the work of the process: it serves the API until ctx ends.
 func (p *apiProcess) serve(ctx context.Context, listener net.Listener) {
-	handler := fronts.New(fronts.Options{
+	p.handler = fronts.New(fronts.Options{
 		Ledger: p.ledger, Books: proof.NewBooks(p.db), Sandboxes: p.sandboxes, Directory: p.directory, Requests: p.requests,
-		Version: programVersion(), BaseURL: p.publicURL, RefusedHost: p.options.refusedHost, Console: p.options.console, ConsoleURL: p.consoleURL,
+		Version: programVersion(), BaseURL: p.publicURL, RefusedHost: p.options.refusedHost, Roots: p.options.roots,
+		Console: p.options.console, ConsoleURL: p.consoleURL,
 		Now: p.now, Draw: mathrand.Int64N, Random: rand.Reader, Held: p.options.held, PINKey: p.options.pinKey,
 		Draining: ctx.Done(), Metrics: p.metrics, Tracing: p.tracing,
 	})
 	p.work = func(ctx context.Context) error {
-		return serve(delayed(ctx, p.options.shutdownDelay), "API", listener, handler)
+		return serve(delayed(ctx, p.options.shutdownDelay), "API", listener, p.handler)
 	}
 }
 

@@ -24,6 +24,7 @@ import (
 
 	"github.com/cauri-dev/cauri/cmd/cauri/cli"
 	"github.com/cauri-dev/cauri/controllers"
+	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/secrets"
@@ -66,6 +67,7 @@ controller: sandboxes continue to work while it is stopped.`,
 	flags := cmd.Flags()
 	flags.StringVar(&f.kubeconfig, "kubeconfig", "", "path of a kubeconfig file; empty uses the service account of the pod")
 	flags.StringVar(&f.baseURL, "base-url", "http://localhost:8080", "public URL of the API; the URL of each sandbox is below it")
+	operatorDomain(cmd, &f.operatorDomain)
 	flags.StringVar(&f.encryptionKeyFile, "encryption-key-file", "",
 		"file with the keys that encrypt stored secrets, one key a line, in base64")
 	flags.StringVar(&f.healthAddress, "health-address", ":8081", "address that serves /healthz and /readyz; 0 turns them off")
@@ -109,6 +111,9 @@ func runController(ctx context.Context, f controllerFlags) error {
 		return err
 	}
 	limitMemory(f.containerMemory)
+	if f.operatorRoot, err = f.rootsBelow(baseURL); err != nil {
+		return err
+	}
 	logger := logr.FromSlogHandler(slog.Default().Handler())
 	ctrl.SetLogger(logger)
 	klog.SetLogger(logger)
@@ -159,6 +164,7 @@ func (f controllerFlags) setUp(mgr ctrl.Manager, db *postgres.DB, keys *secrets.
 		Database:              configured,
 		Ready:                 migration.Ready,
 		BaseURL:               baseURL,
+		OperatorRoot:          f.operatorRoot,
 		Random:                rand.Reader,
 		Guard:                 guard,
 		SigningSecret:         f.signingSecret,
@@ -217,8 +223,21 @@ func (f controllerFlags) check() (*url.URL, error) {
 	baseURL, err := parseBaseURL("--base-url", f.baseURL)
 	if err != nil {
 		problems = append(problems, err)
+	} else if _, err := f.rootsBelow(baseURL); err != nil {
+		problems = append(problems, err)
 	}
 	return baseURL, errors.Join(problems...)
+}
+
+// rootsBelow returns the addresses below the domain of --operator-domain, nil if the flag is empty.
+func (f controllerFlags) rootsBelow(baseURL *url.URL) (func(*sandboxes.Sandbox, payments.Operator) string, error) {
+	domain, err := parseOperatorDomain(f.operatorDomain, baseURL)
+	if domain == nil {
+		return nil, err
+	}
+	return func(of *sandboxes.Sandbox, operator payments.Operator) string {
+		return domain.URL(operator, sandboxes.HostCode(of.OrganizationID))
+	}, nil
 }
 
 // newManager returns a manager that is not started.

@@ -1,6 +1,11 @@
 package main
 
-import "time"
+import (
+	"time"
+
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/sandboxes"
+)
 
 // controllerFlags are the settings of `cauri controller`.
 type controllerFlags struct {
@@ -26,4 +31,7 @@ type controllerFlags struct {
 	maxTestClients          int
 	signingSecret           string   // secret for webhooks that name none; has no flag
 	callbackHosts           []string // hosts for sandboxes that name none; has no flag
+	operatorDomain          string
+	// operatorRoot is passed to [controllers.Options]; it has no flag. nil: from operatorDomain.
+	operatorRoot func(*sandboxes.Sandbox, payments.Operator) string
 }

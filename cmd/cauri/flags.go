@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/cauri-dev/cauri/server/egress"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/secrets"
 )
 
@@ -95,6 +96,24 @@ func parseBaseURL(flag, text string) (*url.URL, error) {
 			"so give it a host of its own", flag, &host)
 	}
 	return &host, nil
+}
+
+// operatorDomain declares the flag --operator-domain.
+func operatorDomain(cmd *cobra.Command, domain *string) {
+	cmd.Flags().StringVar(domain, "operator-domain", "", "domain below which each operator's own API of each sandbox has a host, "+
+		"{operator}-{code}.{domain}, with the scheme and the port of --base-url; empty: these APIs have only a path")
+}
+
+// parseOperatorDomain parses the flag --operator-domain. It returns nil if the flag is empty.
+func parseOperatorDomain(domain string, base *url.URL) (*sandboxes.OperatorDomain, error) {
+	if domain == "" {
+		return nil, nil
+	}
+	parsed, err := sandboxes.NewOperatorDomain(domain, base)
+	if err != nil {
+		return nil, fmt.Errorf("--operator-domain: %w", err)
+	}
+	return parsed, nil
 }
 
 // keyPoll is the interval at which the file with the encryption keys is read.

@@ -205,6 +205,10 @@ func TestCommandsSayWhatIsMissing(t *testing.T) {
 		"consoles below a host": {
 			"api --database-url=postgres://127.0.0.1:1/x --console-url=https://pay.test/cauri", "--console-url must be the URL of a host",
 		},
+		"hosts of operators without a base URL": {"api --database-url=postgres://127.0.0.1:1/x --operator-domain=x.test", "it needs the base URL"},
+		"hosts of operators in an api": {
+			"api --database-url=postgres://127.0.0.1:1/x --base-url=https://pay.test --operator-domain=*.pay.test", "--operator-domain: \"*.pay.test\" is no domain",
+		},
 		"listen":              {"listen", "--secret"},
 		"log format":          {"version --log-format=xml", "--log-format=xml"},
 		"log level":           {"version --log-level=loud", "--log-level=loud"},

@@ -32,6 +32,9 @@ func (r *Reconciler) finish(
 	}
 	before := sandbox.DeepCopy()
 	sandbox.Status = Status(sandbox, seen, r.sandboxURL(sandbox), r.Clock.Now())
+	if id := sandbox.Status.OrganizationID; id != "" {
+		sandbox.Status.OperatorAPIs = r.operatorAPIs(sandbox, id)
+	}
 	if err := reconciler.PatchStatus(ctx, r.Client, r.Writes, before, sandbox); err != nil {
 		return r.Pace.Next(err)
 	}

@@ -1,6 +1,7 @@
 package sandboxenvironment
 
 import (
+	"maps"
 	"slices"
 	"sync"
 
@@ -28,11 +29,27 @@ func allDisabled(spec v1alpha1.SandboxEnvironmentSpec) bool {
 	return !slices.ContainsFunc(spec.Environments, func(e v1alpha1.Environment) bool { return valueOr(e.Enabled, true) })
 }
 
+// operatorAPIs returns the addresses of nativeAPIs, in the order of the operators' names.
+func (r *Reconciler) operatorAPIs(sandbox *v1alpha1.SandboxEnvironment, organizationID string) (all []v1alpha1.OperatorAPI) {
+	of := &sandboxes.Sandbox{Namespace: sandbox.Namespace, Name: sandbox.Name, OrganizationID: organizationID}
+	for _, operator := range slices.Sorted(maps.Keys(nativeAPIs(sandbox.Spec))) {
+		api := v1alpha1.OperatorAPI{Operator: v1alpha1.Operator(operator), URL: r.sandboxURL(sandbox) + "/operators/" + string(operator)}
+		if r.OperatorRoot != nil {
+			api.RootURL = r.OperatorRoot(of, operator)
+		}
+		all = append(all, api)
+	}
+	return all
+}
+
 // nativeEntries has the names of the entries of all operators' own APIs in a credentials Secret.
 var nativeEntries = sync.OnceValue(func() map[string]bool {
 	names := map[string]bool{}
 	for _, api := range operators.NativeAPIs() {
 		for name := range api.SecretEntries("", "") {
+			names[name] = true
+		}
+		for name := range api.AddressEntries("any", "any") {
 			names[name] = true
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/cauri-dev/cauri/controllers/reconciler"
 	"github.com/cauri-dev/cauri/controllers/testclient"
 	"github.com/cauri-dev/cauri/server/egress"
+	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
@@ -28,6 +29,7 @@ type Reconciler struct {
 	Writes          reconciler.Admission
 	Database        reconciler.Database
 	BaseURL         *url.URL
+	OperatorRoot    func(*sandboxes.Sandbox, payments.Operator) string // "" for none; nil: always
 	Random          io.Reader
 	SigningSecret   string
 	Installation    string // name of this installation; empty: it marks nothing

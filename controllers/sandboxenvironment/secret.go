@@ -17,6 +17,7 @@ import (
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
 	"github.com/cauri-dev/cauri/controllers/reconciler"
+	"github.com/cauri-dev/cauri/server/payments"
 )
 
 // secretType has the format of the Service Binding specification.
@@ -319,8 +320,12 @@ func (r *Reconciler) secretData(sandbox *v1alpha1.SandboxEnvironment, organizati
 		secretKeySigningSecret:  []byte(c.signingSecret),
 		secretKeyOrganizationID: []byte(organizationID),
 	}
-	for _, api := range nativeAPIs(sandbox.Spec) {
-		for key, value := range api.SecretEntries(c.apiKey, c.signingSecret) {
+	apis := nativeAPIs(sandbox.Spec)
+	for _, at := range r.operatorAPIs(sandbox, organizationID) {
+		api := apis[payments.Operator(at.Operator)]
+		entries := api.SecretEntries(c.apiKey, c.signingSecret)
+		maps.Copy(entries, api.AddressEntries(at.URL, at.RootURL))
+		for key, value := range entries {
 			data[key] = []byte(value)
 		}
 	}

@@ -39,3 +39,13 @@ func (a *API) SecretEntries(apiKey, signingSecret string) map[string]string {
 	}
 	return entries
 }
+
+// AddressEntries returns the entries of the API in the credentials Secret that have its base URLs: the one with a path,
+// and the one of a root. The second entry is missing if root is empty.
+func (a *API) AddressEntries(path, root string) map[string]string {
+	entries := map[string]string{string(a.Operator) + "-uri": path}
+	if root != "" {
+		entries[string(a.Operator)+"-root-uri"] = root
+	}
+	return entries
+}
