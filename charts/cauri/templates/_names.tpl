@@ -80,14 +80,25 @@ http://{{ include "cauri.fullname" . }}-api.{{ .Release.Namespace }}.svc
 {{- if ne (int .Values.api.service.port) 80 }}:{{ .Values.api.service.port }}{{ end }}
 {{- end }}
 
-{{/* The host names that merchants call, and that of the consoles: (list of the former, the latter). */}}
+{{/* The host names that merchants call, that of the consoles, and those of the operators' APIs: (list $ hosts). */}}
 {{- define "cauri.hosts" -}}
-{{- $hosts := . | first | default list -}}
-{{- if and (last .) (has (last .) $hosts) -}}
-{{- fail (printf "console.host serves the consoles alone: give it another name than the merchants' host %s, or leave it empty" (last .)) -}}
+{{- $values := (first .).Values -}}
+{{- $hosts := last . | default list -}}
+{{- with $values.console.host -}}
+{{- if has . $hosts -}}
+{{- fail (printf "console.host serves the consoles alone: give it another name than the merchants' host %s, or leave it empty" .) -}}
 {{- end -}}
-{{- with last . -}}{{- $hosts = append $hosts . | uniq -}}{{- end -}}
-{{- toYaml $hosts -}}
+{{- $hosts = append $hosts . -}}
+{{- end -}}
+{{- with $values.api.operatorDomain -}}{{- $hosts = append $hosts (printf "*.%s" .) -}}{{- end -}}
+{{- toYaml ($hosts | uniq) -}}
+{{- end }}
+
+{{/* The flag of the api and of the controller for the hosts of the operators' APIs. */}}
+{{- define "cauri.operatorDomainArg" -}}
+{{- with .Values.api.operatorDomain -}}
+- --operator-domain={{ . }}
+{{- end -}}
 {{- end }}
 
 {{/* The URL that the sandboxes' status and Secrets tell merchants. */}}
