@@ -22,7 +22,8 @@ type operatorPage struct {
 	frame
 	api         *operatorapi.API
 	Operator    payments.Operator
-	Base        string // base URL of the API
+	Base        string         // base URL of the API
+	RootEntry   pageCredential // entry of the base URL at a root
 	Credentials []pageCredential
 	Elsewhere   []pageElsewhere
 	Groups      []pageGroup
@@ -56,7 +57,8 @@ func newOperatorPage(api *operatorapi.API) (operatorPage, error) {
 	name := string(api.Operator)
 	p := operatorPage{
 		frame: frame{Title: nameOf(api.Operator) + "'s own API", Path: "docs/" + name, Root: "../"},
-		api:   api, Operator: api.Operator, Base: apidoc.PageAddress + "/operators/" + name, Facts: api.Facts,
+		api:   api, Operator: api.Operator, Base: apidoc.PageAddress + "/operators/" + name,
+		RootEntry: pageCredential{name + "-root-uri", variableOf(name + "-root-uri")}, Facts: api.Facts,
 	}
 	for _, entry := range slices.Sorted(maps.Keys(api.SecretEntries("", ""))) {
 		p.Credentials = append(p.Credentials, pageCredential{entry, variableOf(entry)})

@@ -36,6 +36,7 @@ type nativeAPI struct {
 	operator  payments.Operator
 	countries []payments.Country // of the sandbox's environments
 	path      string             // of its base URL below the sandbox
+	root      string             // base URL at the root of a host; empty for none
 	entries   []string           // of the credentials Secret
 }
 
@@ -49,6 +50,11 @@ func (c *Console) readSetup(v *visit) (*setup, error) {
 	ctx, sandbox := v.ctx(), v.who.Sandbox
 	s := &setup{
 		stores: slices.Sorted(maps.Keys(sandbox.Stores)), native: nativeAPIsOf(sandbox), overview: &overview{faults: sandbox.Faults},
+	}
+	for i := range s.native {
+		if api := &s.native[i]; c.Roots != nil && sandbox.Has(api.operator) {
+			api.root = c.Roots.URL(sandbox, api.operator)
+		}
 	}
 	for _, m := range sandbox.Markets {
 		s.environments = append(s.environments, environment{m, sandbox.Environments[m]})
@@ -72,8 +78,10 @@ func nativeAPIsOf(sandbox *sandboxes.Sandbox) (all []nativeAPI) {
 	}
 	for _, api := range operators.NativeAPIs() {
 		if countries[api.Operator] != nil {
-			entries := slices.Sorted(maps.Keys(api.SecretEntries("", "")))
-			all = append(all, nativeAPI{api.Operator, countries[api.Operator], "/operators/" + string(api.Operator), entries})
+			all = append(all, nativeAPI{
+				operator: api.Operator, countries: countries[api.Operator], path: "/operators/" + string(api.Operator),
+				entries: slices.Sorted(maps.Keys(api.SecretEntries("", ""))),
+			})
 		}
 	}
 	return all

@@ -22,6 +22,11 @@ func (f *fixture) viewer() *browser {
 func TestSetupSaysWhatTheDatabaseKnows(t *testing.T) {
 	f := newFixture(t, func(o *fronts.Options) {
 		o.BaseURL = &url.URL{Scheme: "https", Host: "pay.example.com", Path: "/cauri/"}
+		domain, err := sandboxes.NewOperatorDomain("operators.example.com", o.BaseURL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.Roots = fronts.RootsBelow(domain, o.Directory)
 	})
 	f.config.Faults = []byte(`[{"name":"busy","api":{"status":503}}]`)
 	f.config.Webhook = &sandboxes.WebhookConfig{URL: "https://user:hunter2@shop.example/hook?token=hunter2"}
@@ -30,7 +35,8 @@ func TestSetupSaysWhatTheDatabaseKnows(t *testing.T) {
 	text := b.get(checkout + "/setup").text
 	for _, want := range []string{
 		"CAURI_URI https://pay.example.com/cauri/sandboxes/team/checkout", "api-key of the Secret checkout-credentials", "Fingerprint ",
-		"https://shop.example/hook", "MTN RW …/operators/mtn mtn-api-key mtn-api-user mtn-subscription-key", "Stores the field application of a payment shop",
+		"https://shop.example/hook", "MTN RW …/operators/mtn If your client joins absolute paths to its base URL: https://mtn-" + f.hostCode() + ".operators.example.com mtn-api-key mtn-api-user mtn-subscription-key",
+		"Stores the field application of a payment shop",
 		"MTN RW Unknown numbers: reject 1.5 % 100 % reject", "busy", "kubectl -n team get sandboxenvironment checkout", "look at everything, change nothing",
 		"One session of this console is open.", "change test clients and reset the sandbox",
 	} {
@@ -46,6 +52,12 @@ func TestSetupSaysWhatTheDatabaseKnows(t *testing.T) {
 	if !strings.Contains(text, `href="../docs"`) {
 		t.Error("no link leads to the description of the API")
 	}
+}
+
+// hostCode is the code of the sandbox in the names of hosts.
+func (f *fixture) hostCode() string {
+	f.t.Helper()
+	return sandboxes.HostCode(f.of("checkout").OrganizationID)
 }
 
 func TestSetupEndsSessions(t *testing.T) {
