@@ -88,14 +88,16 @@ func (s devSandbox) variables() string {
 // the Secret becomes CAURI_MTN_API_KEY.
 type nativeVariables struct {
 	operator payments.Operator
+	root     string // address of its root; empty for none
 	lines    string
 }
 
 // nativeVariablesOf returns the variables of the operators' own APIs that have credentials in the Secret.
 func nativeVariablesOf(secret map[string]string) (all []nativeVariables) {
 	for _, api := range operators.NativeAPIs() {
-		n := nativeVariables{operator: api.Operator}
-		for _, key := range slices.Sorted(maps.Keys(api.SecretEntries("", ""))) {
+		n := nativeVariables{operator: api.Operator, root: secret[string(api.Operator)+"-root-uri"]}
+		addresses := slices.Sorted(maps.Keys(api.AddressEntries("any", "any")))
+		for _, key := range append(addresses, slices.Sorted(maps.Keys(api.SecretEntries("", "")))...) {
 			if value := secret[key]; value != "" {
 				n.lines += cli.EnvLine("CAURI_"+strings.ToUpper(strings.ReplaceAll(key, "-", "_")), value)
 			}
@@ -158,8 +160,11 @@ func (c *devConsole) banner(baseURL string, sandboxes []devSandbox, after time.D
 			cli.Fprintf(&text, "  %s\n", access.Message)
 		}
 		for _, n := range s.native {
-			cli.Fprintf(&text, "\n  %[1]s's own API is at %[2]s/operators/%[1]s, described at %[2]s/docs/%[1]s\n%[3]s",
-				n.operator, s.uri, indented(n.lines))
+			cli.Fprintf(&text, "\n  %[1]s's own API is at %[2]s/operators/%[1]s, described at %[2]s/docs/%[1]s\n", n.operator, s.uri)
+			if n.root != "" {
+				cli.Fprintf(&text, "  for clients that join absolute paths to their base URL: %s\n", n.root)
+			}
+			cli.Fprintf(&text, "%s", indented(n.lines))
 		}
 	}
 	if len(sandboxes) > 0 {

@@ -30,6 +30,7 @@ type devOptions struct {
 	listen        string
 	baseURL       string
 	allowedHosts  []string
+	operatorPorts string
 	data          string
 	databaseURL   string
 	wait          time.Duration
@@ -72,6 +73,9 @@ func (o devOptions) check() error {
 			problems = append(problems, err)
 		}
 	}
+	if _, _, err := o.ports(); err != nil {
+		problems = append(problems, err)
+	}
 	if _, err := o.hosts(nil); err != nil {
 		problems = append(problems, err)
 	}
@@ -110,6 +114,8 @@ func (o *devOptions) flags(cmd *cobra.Command) {
 	flags.StringVar(&o.baseURL, "base-url", "", "URL of the API as clients see it; empty: http:// with the address and the port")
 	flags.StringSliceVar(&o.allowedHosts, "allowed-hosts", nil, "further host names under which the API answers, such as shop.test or *.ngrok.app; "+
 		"addresses, names without a dot, local names and the one of --base-url always may; *: every name")
+	flags.StringVar(&o.operatorPorts, "operator-ports", portsAuto, "ports at whose roots the operators' own APIs are served too: auto, off, or "+
+		"OPERATOR=PORT of the first sandbox, separated by commas; auto chooses ports if --listen is an address of this machine only")
 	flags.StringVar(&o.data, "data", "", "folder that keeps the data of the Postgres that is started; empty: they end with the command")
 	flags.StringVar(&o.databaseURL, "database-url", "", "URL of a Postgres database that is empty, or that cauri dev has used before "+
 		"(CAURI_DATABASE_URL)")

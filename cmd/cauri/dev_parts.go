@@ -27,6 +27,7 @@ type dev struct {
 	url       string // URL of the database
 	state     *devState
 	resources *localapi.API
+	roots     *devRoots
 	api       *apiProcess
 	worker    *process
 	db        *postgres.DB // the controller's connections
@@ -50,6 +51,7 @@ func (d *dev) open(ctx context.Context) (err error) {
 			d.state.close()
 		}
 	}()
+	d.roots.state = d.state
 	keys, err := d.state.keyRing(ctx)
 	if err != nil {
 		return err
@@ -67,6 +69,7 @@ func (d *dev) open(ctx context.Context) (err error) {
 	}
 	if d.api, err = newAPI(ctx, apiOptions{
 		processOptions: forAPI, console: true, held: httpfront.HeldBounds{Process: 500}, pinKey: d.state.pinKey, refusedHost: hosts.Refused,
+		roots: d.roots,
 	}); err != nil {
 		return err
 	}
@@ -87,6 +90,7 @@ func (d *dev) openController(ctx context.Context, keys *secrets.KeyRing) (err er
 	klog.SetLogger(logger)
 	f := controllerFlags{
 		guardFlags: devGuard, databaseURL: d.url, concurrency: 4, statusWritesPerSecond: 50, signingSecret: d.options.webhookSecret,
+		operatorRoot:  d.roots.URL,
 		callbackHosts: []string{"*"}, // the user of `cauri dev` may send requests to any host anyway
 	}
 	if d.db, err = f.openDatabase(); err != nil {
@@ -112,6 +116,7 @@ func (d *dev) start(ctx context.Context, manifests localapi.Manifests) error {
 		d.console.say("%s", line)
 	}
 	d.console.say("Applying the resources")
+	d.roots.place(manifests.Sandboxes())
 	soon, cancel := context.WithTimeout(ctx, devReadyTimeout)
 	defer cancel()
 	if _, err := d.resources.Apply(soon, manifests); err != nil {
@@ -141,6 +146,7 @@ func (d *dev) awaitReady(ctx context.Context) error {
 // serve starts the api. Clients may have connected to listener before.
 func (d *dev) serve(ctx context.Context, listener net.Listener) {
 	d.api.serve(ctx, listener)
+	d.roots.serve(ctx, d.api.handler)
 	d.run(func() error { return d.api.run(ctx, nil) })
 }
 
@@ -165,6 +171,7 @@ func (d *dev) end(stop func()) error {
 			return nil
 		}
 	}
+	d.roots.close()
 	d.db.Close()
 	return nil
 }

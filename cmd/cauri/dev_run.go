@@ -30,13 +30,18 @@ func runDev(ctx context.Context, o devOptions, console *devConsole) (err error) 
 		return fmt.Errorf("%w: choose another port with --port, or a free one with --port=0", err)
 	}
 	defer func() { _ = listener.Close() }()
+	roots, err := newDevRoots(o, listener)
+	if err != nil {
+		return err
+	}
+	defer roots.close()
 	database, err := openDevDatabase(ctx, o, console.say)
 	if err != nil {
 		return ignoreEnd(ctx, err)
 	}
 	defer func() { err = errors.Join(err, database.close(o.data != "")) }()
 	d := &dev{options: o, console: console, baseURL: o.publicURL(listener), url: database.url, stopped: make(chan error, 3),
-		judged: map[string]bool{}}
+		judged: map[string]bool{}, roots: roots}
 	if err := d.open(ctx); err != nil {
 		return ignoreEnd(ctx, err)
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -192,6 +193,26 @@ func (s *devState) pinKey() *rsa.PrivateKey {
 		slog.WarnContext(ctx, "there is no key for PINs", "error", err)
 	}
 	return s.pin
+}
+
+// port returns the port of a root at the last start; 0 if it is unknown.
+func (s *devState) port(root devRoot) (port int) {
+	ctx, cancel := context.WithTimeout(context.Background(), stateTimeout)
+	defer cancel()
+	// Without an answer, another port is chosen.
+	_ = s.pool.QueryRow(ctx, "select content::int from "+devTable+" where name = $1", root.String()).Scan(&port)
+	return port
+}
+
+// keepPort stores the port of a root for the next start.
+func (s *devState) keepPort(root devRoot, port int) {
+	ctx, cancel := context.WithTimeout(context.Background(), stateTimeout)
+	defer cancel()
+	_, err := s.pool.Exec(ctx, "insert into "+devTable+" (name, content) values ($1, $2) on conflict (name) do update "+
+		"set content = excluded.content", root.String(), strconv.Itoa(port))
+	if err != nil {
+		slog.WarnContext(ctx, "the next start may choose another port", "for", root, "error", err)
+	}
 }
 
 func (s *devState) close() {

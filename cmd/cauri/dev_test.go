@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -161,5 +162,22 @@ func TestDevHosts(t *testing.T) {
 	o.allowedHosts = []string{"https://shop.test"}
 	if err := o.check(); err == nil || !strings.Contains(err.Error(), "--allowed-hosts") {
 		t.Errorf("a URL is taken for a name: %v", err)
+	}
+}
+
+func TestPortsOfOperatorsAreRead(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"": "map[] true", "auto": "map[] true", "off": "map[] false", "mtn=20801": "map[mtn:20801] false", "orange=1, moov=65535": "map[moov:65535 orange:1] false",
+	} {
+		listed, choose, err := devOptions{operatorPorts: text}.ports()
+		if got := fmt.Sprint(listed, " ", choose); err != nil || got != want {
+			t.Errorf("%q is read as %s (%v), want %s", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"on", "20801", "mtn", "mtn=", "mtn=0", "mtn=65536", "mtn=x", "vodafone=20801", "mtn=1,mtn=2", "mtn=1,", "=1"} {
+		if err := (devOptions{operatorPorts: text}).check(); err == nil || !strings.Contains(err.Error(), "such as mtn=20801; the operators are mtn") {
+			t.Errorf("%q: %v", text, err)
+		}
 	}
 }

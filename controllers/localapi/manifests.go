@@ -17,6 +17,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/json"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/yaml"
@@ -42,6 +43,16 @@ type manifest struct {
 
 func (m manifest) String() string {
 	return fmt.Sprintf("%s %s/%s", m.object.GetKind(), m.object.GetNamespace(), m.object.GetName())
+}
+
+// Sandboxes returns the names of the sandboxes, in the order of the files.
+func (m Manifests) Sandboxes() (all []types.NamespacedName) {
+	for _, r := range m.resources {
+		if r.object.GetKind() == "SandboxEnvironment" {
+			all = append(all, types.NamespacedName{Namespace: r.object.GetNamespace(), Name: r.object.GetName()})
+		}
+	}
+	return all
 }
 
 // extensions are the extensions of the files that Read reads in a folder.

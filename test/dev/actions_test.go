@@ -78,6 +78,11 @@ func TestActions(t *testing.T) {
 			t.Errorf("%s is %q, masked are %q", name, variables[name], job.Masked)
 		}
 	}
+	for _, name := range []string{"CAURI_URI", "CAURI_MTN_URI", "CAURI_MTN_ROOT_URI"} {
+		if variables[name] == "" || slices.Contains(job.Masked, variables[name]) {
+			t.Errorf("%s is %q, masked are %q", name, variables[name], job.Masked)
+		}
+	}
 
 	p := &process{t: t, base: strings.TrimSuffix(outputs["uri"], "/sandboxes/default/run"), key: outputs["api-key"]}
 	pay := func(reference, scenario, amount string, want int) {

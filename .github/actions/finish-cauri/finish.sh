@@ -27,7 +27,7 @@ hide() { # file
   text=$(<"$1")
   while IFS= read -r line; do
     value=${line#*=}
-    if [ ${#value} -ge 8 ] && [ "$line" != "CAURI_URI=$value" ]; then
+    if [ ${#value} -ge 8 ] && [[ ${line%%=*} != *URI ]]; then
       escaped=${value//\\/\\\\}
       escaped=${escaped//\"/\\\"}
       quoted=${value//\'/\'\\\'\'}

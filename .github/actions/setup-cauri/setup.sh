@@ -33,13 +33,13 @@ take() {
     done >"$work/env"
   )
 }
-# mask hides in the logs what $work/env has, but for the URL, and for PINs: a runner would hide every number that has their
+# mask hides in the logs what $work/env has, but for the URLs, and for PINs: a runner would hide every number that has their
 # four digits. It decodes %25 in the value of a command.
 mask() {
   local line value
   [ ! -e "$work/env" ] || while IFS= read -r line; do
     value=${line#*=}
-    [ "$line" = "CAURI_URI=$value" ] || [ ${#value} -lt 8 ] || printf '::add-mask::%s\n' "${value//%/%25}"
+    [[ ${line%%=*} == *URI ]] || [ ${#value} -lt 8 ] || printf '::add-mask::%s\n' "${value//%/%25}"
   done <"$work/env"
 }
 # variable is a value of $work/env.
