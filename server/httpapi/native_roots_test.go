@@ -252,7 +252,8 @@ func TestPathsOfOperatorsElsewhere(t *testing.T) {
 		got := f.call(method, path, nil)
 		detail, _ := got.body["detail"].(object)
 		reason := got.header.Get("X-Cauri-Reason")
-		if named, _ := detail["path"].(string); got.status != http.StatusNotFound || named != want || (want != "") != strings.HasSuffix(reason, " "+want) ||
+		named, _ := detail["path"].(string)
+		if got.status != http.StatusNotFound || named != want || (want != "") != strings.HasSuffix(reason, " "+want) ||
 			!strings.Contains(got.raw, want) {
 			t.Errorf("%s %s is answered %d %s, with the reason %q", method, path, got.status, got.raw, reason)
 		}

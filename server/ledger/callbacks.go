@@ -156,7 +156,8 @@ func (s *Deliveries) FinishCallback(ctx context.Context, c *LeasedCallback, a At
 	rows, err := s.core.Unscoped().FinishCallback(ctx, sqlc.FinishCallbackParams{
 		Tenant: c.Tenant, ID: postgres.UUID(c.ID), Fence: c.Fence, StartedAt: a.StartedAt, RealStartedAt: c.TakenAt,
 		DurationMs: int32(a.Duration.Milliseconds()), ResponseStatus: int32(a.ResponseStatus), ResponseBody: a.ResponseBody, Error: a.Error,
-		Copies: storedCopies(a.Copies), Fault: faultName(c.Fault), State: sqlc.EventState(a.State), RetryAfterMs: postgres.Milliseconds(a.RetryAfter),
+		Copies: storedCopies(a.Copies), Fault: faultName(c.Fault), State: sqlc.EventState(a.State),
+		RetryAfterMs: postgres.Milliseconds(a.RetryAfter),
 	})
 	s.core.Sandboxes.NoteActivity(c.Tenant)
 	return rows == 1, postgres.Classify(err, "writing down a callback")

@@ -40,7 +40,7 @@ func (s *System) AddSandbox(ctx context.Context, name, url string, change ...fun
 			Operator: payments.MTN, Country: payments.Rwanda, Enabled: true,
 			Terms: payments.Terms{CommissionBPS: 150, AbsorptionPct: 100}, UnknownPolicy: payments.Reject,
 		}},
-		Stores:       []string{"shop"}, CallbackHosts: []string{"*"},
+		Stores: []string{"shop"}, CallbackHosts: []string{"*"},
 		OpeningFloat: map[payments.Currency]int64{payments.RWF: OpeningFloat},
 	}}
 	if url != "" {

@@ -97,7 +97,8 @@ func observeLines(
 	var line int
 	var o expectations.Observation
 	var example *[16]byte
-	_, err = pgx.ForEachRow(rows, []any{&line, &o.Count, &o.MostAttempts, &o.Amount, &example, &o.Ended, &o.Late, &o.NoStore, &seen.At}, func() error {
+	into := []any{&line, &o.Count, &o.MostAttempts, &o.Amount, &example, &o.Ended, &o.Late, &o.NoStore, &seen.At}
+	_, err = pgx.ForEachRow(rows, into, func() error {
 		if line == len(lines) {
 			seen.Newest = (*payments.ID)(example)
 			return nil
@@ -127,7 +128,9 @@ func Statement(tenant int64, lines []expectations.Line, since *payments.ID, then
 type observedColumns struct{ count, attempts, amount, example, ended, late, noStore string }
 
 func observation(line int, c observedColumns, from string) string {
-	return fmt.Sprintf("select %d as line, (%s)::integer, (%s)::integer, (%s)::bigint, (%s)::uuid, (%s)::boolean, (%s)::boolean, (%s)::boolean, now()%s", line,
+	const sql = "select %d as line, (%s)::integer, (%s)::integer, (%s)::bigint, (%s)::uuid, (%s)::boolean, (%s)::boolean, (%s)::boolean," +
+		" now()%s"
+	return fmt.Sprintf(sql, line,
 		cmp.Or(c.count, "0"), cmp.Or(c.attempts, "0"), cmp.Or(c.amount, "null"), cmp.Or(c.example, "null"), cmp.Or(c.ended, "false"),
 		cmp.Or(c.late, "false"), cmp.Or(c.noStore, "false"), from)
 }
@@ -146,8 +149,9 @@ func (c *observing) observed(i int, l *expectations.Line, lines []expectations.L
 	c.Where = []string{"tenant = $1"}
 	switch {
 	case l.Transactions != nil:
-		selected, late := c.selected(&l.Transactions.Where, false)
-		return observation(i, observedColumns{count: "count(*)", late: late, noStore: c.noStore(&l.Transactions.Where)}, fmt.Sprintf(" from (%s limit %d) t", selected, maxObserved))
+		where := &l.Transactions.Where
+		selected, late := c.selected(where, false)
+		return observation(i, observedColumns{count: "count(*)", late: late, noStore: c.noStore(where)}, fmt.Sprintf(" from (%s limit %d) t", selected, maxObserved))
 	case l.Events != nil:
 		return c.observedEvents(i, l.Events)
 	case l.Float != nil:
