@@ -121,6 +121,7 @@ func TestWrongValuesAreRefused(t *testing.T) {
 		"ingress.paths={sandboxes/team-a}":               "/ingress/paths/0",
 		"ingress.enabled=true,ingress.hosts={pay.example.com},console.host=console.example.com,ingress.tls[0].hosts={pay.example.com}": "no certificate for the host console.example.com",
 		"api.autoscaling.enabled=true,api.autoscaling.minReplicas=9":                                                                   "api.autoscaling.minReplicas is larger",
+		"rbac.namespacedOnly=true":        "all namespaces are watched",
 		"database.existingSecret.name=db": "database.mode is embedded",
 		"database.mode=cloudnativepg,database.cloudnativepg.instances=1,database.cloudnativepg.readFromReplicas=true":                   "readFromReplicas needs a replica",
 		"console.enabled=false,console.host=console.example.com":                                                                        "console.enabled is false",
