@@ -53,8 +53,13 @@ func TestTwoInstallationsBehindOneAddress(t *testing.T) {
 	routes := http.NewServeMux()
 	address := httptest.NewServer(routes)
 	t.Cleanup(address.Close)
-	first := install(t, cluster, routes, address.URL, "first", "team-a")
-	second := install(t, cluster, routes, address.URL, "second", "team-b")
+	stops, err := system.StartPostgres(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = stops.Close() })
+	first := install(t, sharedPostgres(t), cluster, routes, address.URL, "first", "team-a")
+	second := install(t, stops, cluster, routes, address.URL, "second", "team-b")
 	if first.key == second.key {
 		t.Error("both sandboxes have one key")
 	}
@@ -116,21 +121,19 @@ func TestTwoInstallationsBehindOneAddress(t *testing.T) {
 	}
 }
 
-// install starts an installation with a database, a team and its sandbox, and routes the team's path to it.
-func install(t *testing.T, cluster *system.Cluster, routes *http.ServeMux, address, name, team string) *installation {
+// install starts an installation with its database, a team and its sandbox, and routes the team's path to it.
+func install(
+	t *testing.T, postgres *system.Postgres, cluster *system.Cluster, routes *http.ServeMux, address, name, team string,
+) *installation {
 	t.Helper()
-	postgres, err := system.StartPostgres(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = postgres.Close() })
 	i := &installation{fixture: openFixture(t, postgres), name: name, team: team, cluster: cluster}
 	i.api = i.fixture.api("api", "--base-url="+address)
 	i.worker = i.fixture.worker("worker")
 	kubectl(t, cluster, "", "create", "namespace", team)
-	i.controller, err = i.StartController(t.Context(), cluster.Kubeconfig, 2*time.Minute,
+	controller, err := i.StartController(t.Context(), cluster.Kubeconfig, 2*time.Minute,
 		"--base-url="+address, "--watch-namespaces="+team, "--installation="+name)
 	i.must(err)
+	i.controller = controller
 	to, err := url.Parse(i.api.URL)
 	i.must(err)
 	proxy := httputil.NewSingleHostReverseProxy(to)
