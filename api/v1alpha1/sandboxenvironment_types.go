@@ -457,7 +457,7 @@ type OperatorAPI struct {
 	// +required
 	URL string `json:"url"`
 
-	// rootURL is the base URL of the same API at the root of a host of its own, for clients that join absolute paths to
+	// rootURL is the base URL of the same API at the root of its own host, for clients that join absolute paths to
 	// their base URL. It is missing if this installation has no domain for such hosts.
 	//
 	// +optional
