@@ -1,11 +1,14 @@
 package chart
 
 import (
+	"maps"
 	"net/netip"
+	"net/url"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	texttemplate "text/template"
 
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
@@ -13,6 +16,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/cauri-dev/cauri/test/snippets"
 )
 
 // production are the objects of a file in examples/values.
@@ -242,5 +247,45 @@ func TestProductionValuesAreExplained(t *testing.T) {
 		if !strings.Contains(page, "(../examples/values/"+name+".yaml)") || !strings.Contains(tests, `production(t, "`+name+`"`) {
 			t.Errorf("examples/values/%s.yaml has no row in docs/platforms.md, or no test here", name)
 		}
+	}
+}
+
+// The ExternalSecret of docs/platforms.md has the keys of examples/values/rds.yaml, and each makes a URL of whatever password there is.
+func TestExternalSecretMakesURLs(t *testing.T) {
+	t.Parallel()
+	var secret *unstructured.Unstructured
+	for _, one := range snippets.Of(t, root, "docs/platforms.md") {
+		if one.RunBy() == "test/chart" {
+			secret = parse(t, one.Body)[0]
+		}
+	}
+	templates, found, err := unstructured.NestedStringMap(secret.Object, "spec", "target", "template", "data")
+	if !found || err != nil {
+		t.Fatalf("the ExternalSecret has no template (%v)", err)
+	}
+	const password = `p@s:s/w?o#r%d&+=[]`
+	values := map[string]any{}
+	for _, entry := range secret.Object["spec"].(map[string]any)["data"].([]any) {
+		name := entry.(map[string]any)["secretKey"].(string)
+		if values[name] = "cauri_user"; strings.HasSuffix(name, "Password") {
+			values[name] = password
+		}
+	}
+	for key, text := range templates {
+		var made strings.Builder
+		if err := texttemplate.Must(texttemplate.New(key).Option("missingkey=error").Parse(text)).Execute(&made, values); err != nil {
+			t.Fatal(err)
+		}
+		parsed, err := url.Parse(made.String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, _ := parsed.User.Password(); got != password || parsed.Query().Get("sslmode") != "verify-full" ||
+			!strings.HasPrefix(parsed.Query().Get("sslrootcert"), "/etc/rds/") {
+			t.Errorf("the key %s is %s", key, parsed)
+		}
+	}
+	if diff := cmp.Diff([]string{"api", "controller", "owner", "worker"}, slices.Sorted(maps.Keys(templates))); diff != "" {
+		t.Error(diff)
 	}
 }
