@@ -75,7 +75,7 @@ func pageWith(link string) (path string, err error) {
 		return "", err
 	}
 	defer func() { _ = file.Close() }()
-	_, err = fmt.Fprintf(file, "<!doctype html><meta http-equiv=refresh content=\"0;url=%s\">", strings.ReplaceAll(link, `"`, "%22"))
+	_, err = file.WriteString(`<!doctype html><meta http-equiv=refresh content="0;url=` + strings.ReplaceAll(link, `"`, "%22") + `">`)
 	return file.Name(), err
 }
 
