@@ -4,12 +4,15 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"net"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
 	"github.com/cauri-dev/cauri/controllers/reconciler"
+	"github.com/cauri-dev/cauri/server/egress"
 	"github.com/cauri-dev/cauri/server/operators/operatorapi"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/sandboxes"
@@ -103,8 +106,8 @@ func sandboxConfig(sandbox *v1alpha1.SandboxEnvironment) (sandboxes.Config, erro
 	if spec.RateLimit != nil {
 		config.RateLimit = spec.RateLimit.RequestsPerMinute
 	}
-	for _, host := range spec.CallbackHosts {
-		config.CallbackHosts = append(config.CallbackHosts, string(host))
+	if config.CallbackHosts, err = callbackHosts(spec.CallbackHosts); err != nil {
+		return sandboxes.Config{}, err
 	}
 	for _, environment := range spec.Environments {
 		config.Environments = append(config.Environments, environmentConfig(environment))
@@ -225,6 +228,20 @@ func valueOr[T any](p *T, unset T) T {
 		return unset
 	}
 	return *p
+}
+
+// callbackHosts returns a stalling error for an address that no installation sends to, in a form that the schema does not
+// know, such as an IPv4 address within an IPv6 address.
+func callbackHosts(listed []v1alpha1.CallbackHost) (hosts []string, err error) {
+	for i, host := range listed {
+		at := url.URL{Scheme: "http", Host: net.JoinHostPort(string(host), "80")}
+		if err := (egress.Guard{AllowLoopback: true}).CheckURL(at.String()); err != nil && !strings.Contains(string(host), "*") {
+			return nil, &reconciler.StallingError{Reason: v1alpha1.ReasonInvalidSpec, Message: fmt.Sprintf(
+				"spec.callbackHosts[%d]: nothing is ever sent to %s: %s. Write the name of a host, or its address.", i, host, err)}
+		}
+		hosts = append(hosts, string(host))
+	}
+	return hosts, nil
 }
 
 // unused returns a space and a sentence about floats, operators' credentials and faults whose environment or store does
