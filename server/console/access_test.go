@@ -594,6 +594,15 @@ func TestPathsAndFormsThatAreNoText(t *testing.T) {
 			}
 		}
 	}
+	for _, path := range []string{"/overview", "/handsets", "/payments", "/webhooks", "/requests", "/ledger", "/expectations", "/try", "/setup", "/find"} {
+		const each = "?q=%00&order=a%00&number=%ff&error=%00&path=%ff&status=%00&cursor=%ff&after=%00&store=%ff&reference=%00&state=%ff&of=%00"
+		if got := b.get(checkout + path + each); got.status >= 500 {
+			t.Errorf("%s answered %d", path+each, got.status)
+		}
+	}
+	if got := b.get("/sandboxes/%00/%ff/console/sign-in"); got.status >= 500 {
+		t.Errorf("a sandbox that is no text is answered %d", got.status)
+	}
 	b.post(checkout, "/setup/sessions", url.Values{"session": {"a\x00b\xff"}}).has(t, "This session has ended already")
 }
 
