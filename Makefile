@@ -87,8 +87,8 @@ go-env: ## Let plain go commands on this machine compile as make does (go env -w
 	@echo "Plain go commands of $$(go env GOENV | sed "s|$$HOME|~|") have CGO_ENABLED=0 and GOFLAGS='$$GOFLAGS' now, for all modules."
 
 .PHONY: faults
-faults: ## Run only the tests that kill, stop and break real processes; RUN=name selects
-	@go test -count=1 -v -timeout 60m -run "$${RUN-}" ./test/faults
+faults: bin/localcluster ## Run only the tests that kill, stop and break real processes; RUN=name selects
+	@KUBEBUILDER_ASSETS="$$(bin/localcluster assets)" go test -count=1 -v -timeout 60m -run "$${RUN-}" ./test/faults
 
 export ROUNDS ?= 100
 
