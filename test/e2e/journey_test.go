@@ -52,6 +52,7 @@ func TestFromApplyToSignedWebhook(t *testing.T) {
 	s := bringUp(t)
 	hook := newReceiver(t)
 	s.kube("create", "namespace", team)
+	s.kube("get", "clusterrole", "cauri-view", "cauri-edit") // for people
 
 	begun := time.Now()
 	s.kubeWith(clientYAML("alice", alice, ", balance: 50000")+"---"+sandboxYAML("checkout", hook.URL), "apply", "-f", "-")
