@@ -73,6 +73,7 @@ func TestCredentialsSecret(t *testing.T) {
 	want := map[string]string{
 		"type": "cauri", "provider": "cauri", "host": "cauri.example", "port": "8080",
 		"uri": baseURL + "/sandboxes/" + c.namespace + "/checkout", "organization-id": sandbox.Status.OrganizationID,
+		"mtn-uri": baseURL + "/sandboxes/" + c.namespace + "/checkout/operators/mtn",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
