@@ -104,7 +104,7 @@ var changes = []change{
 		},
 		{
 			[]edit{{"server/postgres/migrations/00001_schema.sql", "order_ref, order_url, parent_id, passthrough,", "note, "}},
-			[]string{"-run=TestRolesHaveWhatTheirStatementsNeed", "./server/ledger"}, "insert (note) on transactions",
+			[]string{"-run=TestRolesHaveWhatTheirStatementsNeed", "./server/ledger"}, ", note, ",
 		},
 		{
 			[]edit{
@@ -136,7 +136,7 @@ var changes = []change{
 		},
 		{
 			[]edit{{"server/postgres/migrations/00001_schema.sql", "secret_fingerprints, secret_since, suspended,", "contact, "}},
-			[]string{"-run=TestRolesHaveWhatTheirStatementsNeed", "./server/ledger"}, "grant select (contact) on organizations to cauri_tenant",
+			[]string{"-run=TestRolesHaveWhatTheirStatementsNeed", "./server/ledger"}, ", contact, ",
 		},
 	}},
 }
