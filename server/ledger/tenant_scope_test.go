@@ -23,7 +23,7 @@ import (
 )
 
 // The role of the tenant scope may not even look into these: configuration, and what is of no use to a request.
-var outOfReach = []string{"api_keys", "config_version", "environments", "retired_tenants", "stores"}
+var outOfReach = []string{"api_keys", "config_version", "environments", "retired_tenants"}
 
 // scopes are two sandboxes with rows in every table.
 func scopes(t *testing.T) (w, other *fixture) {
@@ -210,6 +210,10 @@ func TestScopeHidesConfigurationAndSecrets(t *testing.T) {
 		"update events set created_at = now()",
 		"delete from events",
 		"delete from delivery_attempts",
+		"select * from stores",
+		"delete from stores",
+		"update stores set tenant = tenant",
+		"insert into stores (tenant, slug) values (current_tenant(), 'mine')",
 		"select from operator_credentials",
 		"delete from operator_credentials",
 		"alter table floats disable row level security",
