@@ -43,7 +43,20 @@ func New(t testing.TB) *Store {
 // Open opens another store on a database that [URL] made.
 func Open(t testing.TB, url string) *Store {
 	t.Helper()
-	s, err := OpenWith(url, Options{KeyRing: KeyRing(t)})
+	return open(t, url, Options{KeyRing: KeyRing(t)})
+}
+
+// open names the query mode, so that the store opens no connection just to find out that there is no pooler.
+func open(t testing.TB, database string, options Options) *Store {
+	t.Helper()
+	u, err := url.Parse(database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	query := u.Query()
+	query.Set("default_query_exec_mode", "cache_statement")
+	u.RawQuery = query.Encode()
+	s, err := OpenWith(u.String(), options)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +78,7 @@ func Connect(t testing.TB, url string) *pgx.Conn {
 // URL creates a database with the present schema and returns its URL. The database is dropped when the test ends.
 func URL(t testing.TB) string {
 	t.Helper()
-	template, err := template(adminURL(t))
+	template, err := template(AdminURL(t))
 	if err != nil {
 		t.Fatalf("making the template database: %v", err)
 	}
@@ -84,16 +97,31 @@ func create(t testing.TB, options string) string {
 	name := "t_" + digest(t.Name(), fmt.Sprint(os.Getpid()), fmt.Sprint(time.Now().UnixNano()))
 	execute(t, "create database "+name+" "+options)
 	t.Cleanup(func() { execute(t, fmt.Sprintf("drop database if exists %s with (force)", name)) })
-	return onDatabase(adminURL(t), name)
+	return onDatabase(AdminURL(t), name)
 }
 
-func adminURL(t testing.TB) string {
+// AdminURL returns the value of [Variable].
+func AdminURL(t testing.TB) string {
 	t.Helper()
-	admin := os.Getenv(Variable)
-	if admin == "" {
+	url := adminURL()
+	if url == "" {
 		t.Fatalf("%s is not set; run the tests with `make test`, or set it to the URL of a Postgres superuser", Variable)
 	}
-	return admin
+	return url
+}
+
+// adminURL returns the value of [Variable]. It differs from run to run. With CAURI_TEST_CACHE, as in `make test-fast`, it
+// is read in a way that Go does not take for an input of the test, so that Go keeps the results of unchanged packages.
+func adminURL() string {
+	if os.Getenv("CAURI_TEST_CACHE") == "" {
+		return os.Getenv(Variable)
+	}
+	for _, variable := range os.Environ() {
+		if url, found := strings.CutPrefix(variable, Variable+"="); found {
+			return url
+		}
+	}
+	return ""
 }
 
 var templates sync.Map // of admin URL to func() (string, error)
@@ -131,27 +159,14 @@ func makeTemplate(admin string) (string, error) {
 	if err := postgres.MigrateAs(ctx, onDatabase(admin, name), "cauri"); err != nil {
 		return "", err
 	}
-	if err := warm(ctx, onDatabase(admin, name)); err != nil {
-		return "", err
-	}
 	_, err = conn.Exec(ctx, "alter database "+name+" is_template true")
 	return name, err
-}
-
-// warm connects to a database. The first connection after a change of the schema reads the catalog of Postgres, and writes
-// what it has read to a file, which the copies of the database then have too.
-func warm(ctx context.Context, url string) error {
-	conn, err := pgx.Connect(ctx, url)
-	if err != nil {
-		return err
-	}
-	return conn.Close(ctx)
 }
 
 // admin is a pool for the statements of the tests of this program that belong to no database. A connection of each test
 // would cost more than they do.
 var admin = sync.OnceValues(func() (*pgxpool.Pool, error) {
-	config, err := pgxpool.ParseConfig(os.Getenv(Variable))
+	config, err := pgxpool.ParseConfig(adminURL())
 	if err != nil {
 		return nil, err
 	}

@@ -22,12 +22,7 @@ func OpenAs(t testing.TB, url, role string) *Store {
 	if role == API {
 		options.KeyRing = nil
 	}
-	s, err := OpenWith(URLAs(t, url, role), options)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(s.Close)
-	return s
+	return open(t, URLAs(t, url, role), options)
 }
 
 var users sync.Map // of the names of users to a sync.Once that makes it

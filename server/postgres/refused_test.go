@@ -3,7 +3,6 @@ package postgres_test
 import (
 	"context"
 	"errors"
-	"os"
 	"strings"
 	"testing"
 
@@ -38,7 +37,7 @@ func TestRefusedLoginIsUnavailable(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			server := os.Getenv(ledgertest.Variable)
+			server := ledgertest.AdminURL(t)
 			database, admin := ledgertest.URL(t), ledgertest.Connect(t, server)
 			role := someRole(t, "refused", server)
 			config, err := pgx.ParseConfig(database)

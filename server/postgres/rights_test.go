@@ -212,7 +212,7 @@ var rights = map[string]func(s server){
 // Each way works on each version of Postgres: on that of the tests, and with CAURI_TEST_WHOLE=1 on all that Cauri supports.
 func TestMigrateWithFewRights(t *testing.T) {
 	t.Parallel()
-	servers := map[string]string{"": os.Getenv(ledgertest.Variable)}
+	servers := map[string]string{"": ledgertest.AdminURL(t)}
 	if os.Getenv("CAURI_TEST_WHOLE") != "" {
 		for major := localpostgres.Oldest; major <= localpostgres.Newest; major++ {
 			servers[fmt.Sprint(major)] = startPostgres(t, major)

@@ -17,7 +17,7 @@ func TestPasswordsRotateWithoutARestart(t *testing.T) {
 	t.Parallel()
 	database := ledgertest.URL(t)
 	sql := ledgertest.Connect(t, database)
-	first, second := someRole(t, "first", os.Getenv(ledgertest.Variable)), someRole(t, "second", os.Getenv(ledgertest.Variable))
+	first, second := someRole(t, "first", ledgertest.AdminURL(t)), someRole(t, "second", ledgertest.AdminURL(t))
 	folder := t.TempDir()
 	write := func(name, text string) string {
 		t.Helper()
