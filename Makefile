@@ -60,19 +60,23 @@ test: build bin/helm ## Run all tests; RACE=all uses the race detector everywher
 	@cd hack/images && go test -vet=off -count=1 . # it reads files that Go's cache of test results does not know of
 	@echo "All tests passed. Next: \`make up\` runs the whole system on this machine."
 
-# No cluster, no processes but Postgres and PgBouncer, and no race detector. SLOWEST are the tests with many rows, or of every call
-# under every fault.
+# No processes but Postgres, PgBouncer and Kubernetes' API server, and no race detector. SLOWEST are the tests with many rows, of every call
+# under every fault, and of programs in other languages. Go keeps the results of packages that have not changed.
 export SLOWEST := ^Test(ASeedRepeatsEverything|WhatIsOpenEndsWithItsSandbox|EveryFaultOfAnswersOnEveryMTNCall|QuestionBeforeAPayment|$\
 ManyEventsAreListedSoon|NoRouteFailsBesideResetsAndRotations|DocsPagesLoadOnlyTheirFiles|FiveThousandHeldAnswers|$\
 NoListReadsAnotherTenantsRows|ListsOfEventsReadAPage|WhetherAnythingWasRecorded|ChangesOfALargeBatch|$\
-NoSandboxDelaysAnother|NoOperatorDelaysAnother|PoisonedSandboxesFailAlone)$$
+NoSandboxDelaysAnother|NoOperatorDelaysAnother|PoisonedSandboxesFailAlone|PlansHold|PlansDoNotDependOnWhenTheyAreMade|$\
+ManyWorkersPurgeOneTenant|FunctionsReadByIndexWhoeverCallsThem|NativeUsersThatLiveAreCounted)$$|$\
+^TestEveryExampleOf(ThePage|AnOperatorsPage)Runs$$/^(javascript|python|php|go)
 
 .PHONY: test-fast
-test-fast: bin/localcluster ## Run the unit tests and those of the database and of the API, for the loop at the desk
+test-fast: bin/localcluster ## Run the unit tests, those of the database and of the API, and the columns of resources, for the loop at the desk
 	@bin/localcluster pgbouncer >/dev/null
-	@fast="$$(go list ./api/... ./config/... ./server/... ./cmd/cauri/cli ./hack/reference ./test/architecture ./test/monitoring)" && \
-	  bin/localcluster postgres --no-fsync -- go test -vet=off -parallel 6 -skip "$$SLOWEST" $$fast && \
-	  echo "Left out, for \`make test\`: $$SLOWEST, and" $$(go list ./... | grep -vxF "$$fast" | sed 's|^.*/cauri/||')
+	@KUBEBUILDER_ASSETS="$$(bin/localcluster assets)" && export KUBEBUILDER_ASSETS CAURI_TEST_CACHE=1 && \
+	  fast="$$(go list ./api/... ./config/... ./server/... ./cmd/cauri/cli ./hack/reference ./test/architecture ./test/monitoring | tr '\n' ' ')" && \
+	  export fast && bin/localcluster postgres --no-fsync -- bash -ec 'go test -vet=off -parallel 6 -skip "$$SLOWEST" $$fast; \
+	    go test -vet=off -run "^Test(Columns|ExplainFlows)$$" ./controllers' && \
+	  echo "Left out, for \`make test\`: $$SLOWEST, and" $$(go list ./... | grep -vxF "$$(tr ' ' '\n' <<<"$$fast")" | sed 's|^.*/cauri/||')
 
 .PHONY: test-one
 test-one: build ## Run the tests of one package with what they need: PKG=./server/ledger, RUN=name selects

@@ -62,6 +62,14 @@ var retired = map[string]string{
 	"surveys":           "queue statistics",
 	"transaction lanes": "listed_transactions",
 	"travel together":   "batched reads",
+	"placed order":      "checkout",
+	"placed orders":     "checkouts",
+	"new intent":        "recording",
+	"found rows":        "changed rows",
+	"ledger place":      "ledger cursor",
+	"credentials why":   "credentials reason",
+	"tell status":       "status answer",
+	"solitude":          "isolation",
 }
 
 // splitWord finds the places at which an identifier has a new word.
