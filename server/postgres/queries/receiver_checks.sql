@@ -52,7 +52,8 @@ where o.tenant = c.tenant and (c.tenant, c.id) = (
     and org.webhook_url is not null
   where due.finished_at is null and coalesce(due.leased_until, 'epoch') <= now() and not exists (
     select from receiver_checks other
-    where other.host = regexp_replace(org.webhook_host, ':[0-9]+$', '') and other.began_at > now() - interval '10 minutes'
+    where other.host = regexp_replace(org.webhook_host, ':[0-9]+$', '')
+      and other.began_at > now() - interval '10 minutes'
       and (other.began_at > now() - interval '1 minute' or other.leased_until > now()))
   order by due.id
   limit 1)
