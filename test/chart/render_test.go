@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -51,9 +52,15 @@ func helm(t *testing.T, args ...string) (stdout string, err error) {
 	return out.String(), nil
 }
 
+var rendered sync.Map // what template returns, by its arguments
+
+// template renders the chart, once for the same arguments.
 func template(t *testing.T, args ...string) (string, error) {
 	t.Helper()
-	return helm(t, append([]string{"template", release, chart, "--namespace=" + namespace}, args...)...)
+	once, _ := rendered.LoadOrStore(strings.Join(args, "\n"), sync.OnceValues(func() (string, error) {
+		return helm(t, append([]string{"template", release, chart, "--namespace=" + namespace}, args...)...)
+	}))
+	return once.(func() (string, error))()
 }
 
 // objects are what the chart renders. The CRDs are left out unless an argument says otherwise.
@@ -124,7 +131,7 @@ func TestRenderedAsBefore(t *testing.T) {
 	for name, values := range scenarios(t) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got, err := template(t, values, "--set=crds.enabled=false")
+			got, err := template(t, "--set=crds.enabled=false", values)
 			if err != nil {
 				t.Fatal(err)
 			}
