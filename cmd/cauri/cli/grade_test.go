@@ -86,7 +86,7 @@ func TestGradeOfNothing(t *testing.T) {
 		tests      int
 		suggestsTx bool
 	}{
-		"a mistyped path": {[]string{"--receiver=" + server.URL + "/webhook"}, ExitFailure, "The URL may be wrong: the answer is 404", 30, true},
+		"a mistyped path": {[]string{"--receiver=" + server.URL + "/webhook"}, ExitFailure, "The URL may be wrong: the answer is 404", 31, true},
 		"nothing listens": {[]string{"--receiver=" + free}, ExitFailure, "No program was reached at the URL: dial tcp", 2, false},
 		"no sandbox":      {[]string{"--url=" + free + "/sandboxes/team/shop", "--api-key=" + testKey}, ExitUnavailable, "", 1, false},
 	} {
