@@ -35,6 +35,7 @@ func TestSandboxBecomesReady(t *testing.T) {
 			{Operator: "airtel", Country: "RW", Currency: "RWF", ID: status.Environments[0].ID, Enabled: false},
 			{Operator: "mtn", Country: "RW", Currency: "RWF", ID: status.Environments[1].ID, Enabled: true},
 		},
+		OperatorAPIs:        []v1alpha1.OperatorAPI{{Operator: "mtn", URL: baseURL + "/sandboxes/" + c.namespace + "/checkout/operators/mtn"}},
 		EnvironmentsSummary: "1/2",
 		Balances:            []v1alpha1.Balance{{Currency: "RWF", Amount: 1000}},
 		TestClients:         new(int64(0)),
