@@ -94,14 +94,14 @@ var refusals = map[operatorapi.Reason]operatorapi.Answer{
 
 // refuse returns Airtel's answer to a refused request.
 func refuse(r *operatorapi.Refusal) operatorapi.Answer {
-	told, known := refusals[r.Reason]
+	answer, known := refusals[r.Reason]
 	switch {
 	case r.Reason == operatorapi.Gateway:
 		return failedWith(r.Status, strconv.Itoa(r.Status), "ESB000001", "", http.StatusText(r.Status)) // Assumed
 	case !known:
 		return refusals[operatorapi.Internal]
 	}
-	return told
+	return answer
 }
 
 // instead replaces the reason of a refusal by its value in the map named of. It returns any other error unchanged. It

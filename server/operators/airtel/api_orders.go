@@ -110,8 +110,8 @@ func encryptionKey(
 		return operatorapi.Answer{}, operatorapi.Because(operatorapi.Unavailable, "no_encryption_key")
 	}
 	public, err := x509.MarshalPKIXPublicKey(key)
-	told := publicKey{100, base64.StdEncoding.EncodeToString(public), "31-12-2099 23:59:59"}
-	return dataAnswer(told, okStatus("DP02010001001", "SUCCESS")), err
+	body := publicKey{100, base64.StdEncoding.EncodeToString(public), "31-12-2099 23:59:59"}
+	return dataAnswer(body, okStatus("DP02010001001", "SUCCESS")), err
 }
 
 // publicKey is the key for PINs.
@@ -133,14 +133,14 @@ func tell(operation string) operatorapi.HandlerIn[operatorapi.Environment] {
 			return operatorapi.Answer{}, err
 		}
 		o := outcomeOf(&p)
-		told := enquiry{ID: p.Reference, Message: o.message, Status: o.status}
+		body := enquiry{ID: p.Reference, Message: o.message, Status: o.status}
 		switch {
 		case p.Status != payments.Success:
 		case operation == payoutCall:
-			told.AirtelMoneyID = payoutID(p.Transaction)
+			body.AirtelMoneyID = payoutID(p.Transaction)
 		default:
-			told.AirtelMoneyID = moneyID("MP", p.Transaction)
+			body.AirtelMoneyID = moneyID("MP", p.Transaction)
 		}
-		return transactionAnswer(told, o.enquiryStatus()), nil
+		return transactionAnswer(body, o.enquiryStatus()), nil
 	}
 }

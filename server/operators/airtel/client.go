@@ -56,62 +56,62 @@ func NewClient(a adapter.Access) adapter.Client { return &client{adapter.NewConn
 func (a *client) Collect(ctx context.Context, t *payments.Transaction) (adapter.Answer, error) {
 	p := NewPayload(t)
 	p.Transaction.ID, p.Subscriber.MSISDN = adapter.RequestID(t), nationalNumber(t)
-	said, err := a.ask(ctx, t, adapter.Request{
+	body, err := a.ask(ctx, t, adapter.Request{
 		Method: http.MethodPost, Path: paymentsPath, Body: paymentRequest{p.Transaction.ID, p.Subscriber, p.Transaction},
 	})
 	switch {
 	case err != nil:
 		return adapter.Answer{}, err
-	case said.Status.Success:
-		return adapter.Answer{Status: payments.Pending, NativeID: said.id(t)}, nil
-	case said.Status.ResultCode == duplicateID:
-		return said.answer(t, payments.DuplicateReference), nil
-	case said.Status.ResultCode != invalid && failure(said.Status.ResponseCode) != payments.ServiceUnavailable:
-		return said.answer(t, failure(said.Status.ResponseCode)), nil
+	case body.Status.Success:
+		return adapter.Answer{Status: payments.Pending, NativeID: body.id(t)}, nil
+	case body.Status.ResultCode == duplicateID:
+		return body.answer(t, payments.DuplicateReference), nil
+	case body.Status.ResultCode != invalid && failure(body.Status.ResponseCode) != payments.ServiceUnavailable:
+		return body.answer(t, failure(body.Status.ResponseCode)), nil
 	}
-	return adapter.Answer{}, adapter.ErrRefused{Reason: fmt.Sprintf("the operator refused the request (%s %s)", said.Status.ResultCode,
-		said.Status.ResponseCode)}
+	return adapter.Answer{}, adapter.ErrRefused{Reason: fmt.Sprintf("the operator refused the request (%s %s)", body.Status.ResultCode,
+		body.Status.ResponseCode)}
 }
 
 // Ask implements [adapter.Client].
 func (a *client) Ask(ctx context.Context, t *payments.Transaction) (adapter.Answer, error) {
-	said, err := a.ask(ctx, t, adapter.Request{Method: http.MethodGet, Path: enquiryPath + adapter.RequestID(t)})
+	body, err := a.ask(ctx, t, adapter.Request{Method: http.MethodGet, Path: enquiryPath + adapter.RequestID(t)})
 	if err != nil {
 		return adapter.Answer{}, err
 	}
-	switch said.Data.Transaction.Status {
+	switch body.Data.Transaction.Status {
 	case succeeded:
-		return said.answer(t, payments.Success), nil
+		return body.answer(t, payments.Success), nil
 	case inProgress, ambiguous: // ambiguous: not decided yet
-		return said.answer(t, payments.Pending), nil
+		return body.answer(t, payments.Pending), nil
 	case expired:
-		return said.answer(t, payments.Timeout), nil
+		return body.answer(t, payments.Timeout), nil
 	case failed:
-		return said.answer(t, failure(said.Status.ResponseCode)), nil
+		return body.answer(t, failure(body.Status.ResponseCode)), nil
 	case "":
-		return adapter.Answer{}, fmt.Errorf("the operator answered without a status (%s)", said.Status.ResultCode)
+		return adapter.Answer{}, fmt.Errorf("the operator answered without a status (%s)", body.Status.ResultCode)
 	}
 	return adapter.Answer{}, errors.New("the operator answered with an unknown status")
 }
 
 // ask sends a request and decodes its answer. The answer has the same format for every HTTP status.
 func (a *client) ask(ctx context.Context, t *payments.Transaction, r adapter.Request) (reply, error) {
-	var said reply
+	var body reply
 	r.Header = map[string]string{"X-Country": string(t.Country), "X-Currency": adapter.CurrencyCode(t)}
 	answer, err := a.Authorized(ctx, r, a.token)
 	if err != nil {
-		return said, err
+		return body, err
 	}
 	if answer.Code >= 500 || answer.Code == http.StatusTooManyRequests {
-		return said, answer.Unexpected()
+		return body, answer.Unexpected()
 	}
-	if err := answer.Decode(&said); err != nil {
-		return said, err
+	if err := answer.Decode(&body); err != nil {
+		return body, err
 	}
-	if !answer.OK() && (said.Status.Success || said.Data.Transaction.Status == succeeded) {
-		return said, answer.Unexpected() // the HTTP status and the body contradict each other, so no money may move
+	if !answer.OK() && (body.Status.Success || body.Data.Transaction.Status == succeeded) {
+		return body, answer.Unexpected() // the HTTP status and the body contradict each other, so no money may move
 	}
-	return said, nil
+	return body, nil
 }
 
 func (a *client) token(ctx context.Context) (string, time.Duration, error) {

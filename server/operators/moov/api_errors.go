@@ -52,14 +52,14 @@ var refusals = map[operatorapi.Reason]refusal{
 }
 
 func refusalFor(r *operatorapi.Refusal) refusal {
-	told, known := refusals[r.Reason]
+	answer, known := refusals[r.Reason]
 	switch {
 	case r.Reason == operatorapi.Gateway:
 		return refusal{r.Status, "100", "", http.StatusText(r.Status)}
 	case !known:
 		return refusals[operatorapi.Internal]
 	}
-	return told
+	return answer
 }
 
 // refuse returns Moov's answer to a refused request of Togo.
@@ -67,8 +67,8 @@ func refuse(r *operatorapi.Refusal) operatorapi.Answer {
 	if r.Reason == operatorapi.NoRoute {
 		return operatorapi.Answer{Status: http.StatusNotFound} // Assumed
 	}
-	told := refusalFor(r)
-	return operatorapi.Answer{Status: told.http, Body: newDebitAnswer(told.togo, told.text, "")}
+	answer := refusalFor(r)
+	return operatorapi.Answer{Status: answer.http, Body: newDebitAnswer(answer.togo, answer.text, "")}
 }
 
 // advice is for the refusals that only Moov has, and for those that need other advice than at other operators.

@@ -98,9 +98,9 @@ func payOut(name string) func(context.Context, operatorapi.Sandbox, operatorapi.
 // amountText returns an amount as Moov writes it (ThirdParty).
 func amountText(amount int64) string { return fmt.Sprintf("%d.00", amount) }
 
-// tellBalance answers with the float of the environment. It ignores the merchant's number, because a merchant has one
+// balanceValues answers with the float of the environment. It ignores the merchant's number, because a merchant has one
 // float.
-func tellBalance(ctx context.Context, s operatorapi.Sandbox, e operatorapi.Environment, c *soapCall) (values, bool, error) {
+func balanceValues(ctx context.Context, s operatorapi.Sandbox, e operatorapi.Environment, c *soapCall) (values, bool, error) {
 	if c.fields["msisdn"] == "" {
 		return nil, false, operatorapi.Refuse(incomplete)
 	}
@@ -111,8 +111,8 @@ func tellBalance(ctx context.Context, s operatorapi.Sandbox, e operatorapi.Envir
 	return values{"balance": amountText(balance), "message": success, "status": completed}, false, err
 }
 
-// tellAccount answers with the test client that has a number. If no test client has it, the name is constant.
-func tellAccount(ctx context.Context, s operatorapi.Sandbox, e operatorapi.Environment, c *soapCall) (values, bool, error) {
+// accountValues answers with the test client that has a number. If no test client has it, the name is constant.
+func accountValues(ctx context.Context, s operatorapi.Sandbox, e operatorapi.Environment, c *soapCall) (values, bool, error) {
 	if c.fields["msisdn"] == "" {
 		return nil, false, operatorapi.Refuse(incomplete)
 	}

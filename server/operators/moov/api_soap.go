@@ -127,11 +127,11 @@ func newOperations() []operation {
 		{transferCall, []string{"destination", "amount", "referenceid", "walletid", "extendeddata"}, true, "return", []string{
 			"message", "referenceid", "senderbalanceafter", "senderbalancebefore", "senderbonus", "senderkeycost", "status", "transactionid",
 		}, payOut(transferCall)},
-		{"getBalance", []string{"msisdn"}, true, "return", []string{"balance", "message", "status"}, tellBalance},
+		{"getBalance", []string{"msisdn"}, true, "return", []string{"balance", "message", "status"}, balanceValues},
 		{"getMobileAccountStatus", []string{"msisdn"}, true, "return", []string{
 			"accounttype", "allowedtransfer", "city", "dateofbirth", "firstname", "lastname", "message", "msisdn", "region", "secondname", "status",
 			"street", "subscriberstatus",
-		}, tellAccount},
+		}, accountValues},
 		{cashInCall, payout, true, "return", paid, payOut(cashInCall)},
 		{airtimeCall, payout, true, "return", paid, payOut(airtimeCall)},
 	}
@@ -184,11 +184,11 @@ func soap(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request) (o
 			return operatorapi.Answer{}, err
 		}
 	}
-	told, outcome, err := o.handle(ctx, s, e, call)
+	fields, outcome, err := o.handle(ctx, s, e, call)
 	if err != nil {
 		return operatorapi.Answer{}, err
 	}
-	a := operatorapi.Answer{Status: http.StatusOK, Body: envelope(o.response(told)), Outcome: outcome}
+	a := operatorapi.Answer{Status: http.StatusOK, Body: envelope(o.response(fields)), Outcome: outcome}
 	if o.name == pushCall {
 		a.Await = func(p *operatorapi.Payment) any { return envelope(o.response(stateOf(p))) }
 	}
@@ -210,23 +210,23 @@ func refuseCall(r *operatorapi.Refusal, sent []byte) operatorapi.Answer {
 	if r.Reason == operatorapi.NoRoute {
 		return refuse(r)
 	}
-	told := refusalFor(r)
+	refusal := refusalFor(r)
 	call, o := operationOf(sent)
 	switch {
-	case o != nil && told.benin != "":
-		return operatorapi.Answer{Status: told.http, Body: envelope(o.response(values{"status": told.benin, o.says(): told.text}))}
-	case told.http == http.StatusOK: // the request names no known operation
+	case o != nil && refusal.benin != "":
+		return operatorapi.Answer{Status: refusal.http, Body: envelope(o.response(values{"status": refusal.benin, o.says(): refusal.text}))}
+	case refusal.http == http.StatusOK: // the request names no known operation
 		a := operatorapi.Answer{Status: http.StatusInternalServerError, Body: fault("soap:Client", "Error reading XMLStreamReader.")}
 		if call == nil { // the token was not found, because the body cannot be read
 			a.Reason, a.Detail = operatorapi.Invalid, unreadable(&operatorapi.Request{Body: sent}).Detail
 		}
 		return a
 	}
-	text := told.text
+	text := refusal.text
 	if r.Reason == notANumber && call != nil { // in the words of Java (ThirdParty)
 		text += fmt.Sprintf(": %q", call.fields["amount"])
 	}
-	return operatorapi.Answer{Status: told.http, Body: fault("soap:Server", text)}
+	return operatorapi.Answer{Status: refusal.http, Body: fault("soap:Server", text)}
 }
 
 // says returns the name of the field that has the text of an answer.

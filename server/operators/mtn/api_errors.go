@@ -99,12 +99,12 @@ const internalError = "INTERNAL_PROCESSING_ERROR"
 
 // refuse returns MTN's answer to a refused request.
 func refuse(r *operatorapi.Refusal) operatorapi.Answer {
-	told, known := refusals[r.Reason]
+	answer, known := refusals[r.Reason]
 	switch {
 	case r.Reason == operatorapi.Gateway:
-		told = gateway(r.Status, http.StatusText(r.Status)) // Assumed
+		answer = gateway(r.Status, http.StatusText(r.Status)) // Assumed
 	case !known:
-		told = refusals[operatorapi.Internal]
+		answer = refusals[operatorapi.Internal]
 	}
-	return operatorapi.Answer{Status: told.status, Body: told.body}
+	return operatorapi.Answer{Status: answer.status, Body: answer.body}
 }

@@ -106,7 +106,7 @@ func failedWith(status, code int, message, description string) operatorapi.Answe
 
 // refuse returns Orange's answer to a refused request.
 func refuse(r *operatorapi.Refusal) operatorapi.Answer {
-	told, known := refusals[r.Reason]
+	answer, known := refusals[r.Reason]
 	switch {
 	case r.Reason == operatorapi.Gateway:
 		return failedWith(r.Status, 5, http.StatusText(r.Status), "Try again later.") // Assumed
@@ -125,7 +125,7 @@ func refuse(r *operatorapi.Refusal) operatorapi.Answer {
 	case !known:
 		return refusals[operatorapi.Internal]
 	}
-	return told
+	return answer
 }
 
 // advice is for the refusals that only Orange has.
