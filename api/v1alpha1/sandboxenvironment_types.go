@@ -200,6 +200,12 @@ type APIAccess struct {
 	//
 	// +optional
 	Reset bool `json:"reset,omitempty"`
+
+	// faults is whether the key may set and remove faults while the sandbox runs: PUT and DELETE of /v1/faults. A reset
+	// removes these faults. The key never changes a fault of spec.faults. Default false.
+	//
+	// +optional
+	Faults bool `json:"faults,omitempty"`
 }
 
 // Environment is one operator in one country.

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/cauri-dev/cauri/cmd/cauri/cli"
+	"github.com/cauri-dev/cauri/controllers/localapi"
 	"github.com/cauri-dev/cauri/server/fronts"
 	"github.com/cauri-dev/cauri/server/httpfront"
 	"github.com/cauri-dev/cauri/server/ledger"
@@ -208,7 +209,7 @@ func (p *apiProcess) serve(ctx context.Context, listener net.Listener) {
 		Version: programVersion(), BaseURL: p.publicURL, RefusedHost: p.options.refusedHost, Roots: p.options.roots,
 		Console: p.options.console, ConsoleURL: p.consoleURL,
 		Now: p.now, Draw: mathrand.Int64N, Random: rand.Reader, Held: p.options.held, PINKey: p.options.pinKey,
-		Draining: ctx.Done(), Metrics: p.metrics, Tracing: p.tracing,
+		Draining: ctx.Done(), Metrics: p.metrics, Tracing: p.tracing, FaultRules: localapi.FaultProblems,
 	})
 	p.work = func(ctx context.Context) error {
 		return serve(delayed(ctx, p.options.shutdownDelay), "API", listener, p.handler)

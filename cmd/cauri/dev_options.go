@@ -155,7 +155,7 @@ func (o devOptions) manifests(ctx context.Context) (manifests localapi.Manifests
 func (o devOptions) defaults() map[string]any {
 	fields := map[string]any{
 		"testNumbers": string(payments.StandardTestNumbers),
-		"api":         map[string]any{"testClients": true, "reset": true},
+		"api":         map[string]any{"testClients": true, "reset": true, "faults": true},
 	}
 	if o.webhookURL != "" {
 		fields["webhook"] = map[string]any{"url": o.webhookURL}

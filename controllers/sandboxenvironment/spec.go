@@ -101,7 +101,7 @@ func sandboxConfig(sandbox *v1alpha1.SandboxEnvironment) (sandboxes.Config, erro
 		config.MonthlyQuota = spec.Quota.MonthlyTransactions
 	}
 	if spec.API != nil {
-		config.API = sandboxes.APIAccess{TestClients: spec.API.TestClients, Reset: spec.API.Reset}
+		config.API = sandboxes.APIAccess{TestClients: spec.API.TestClients, Reset: spec.API.Reset, Faults: spec.API.Faults}
 	}
 	if spec.RateLimit != nil {
 		config.RateLimit = spec.RateLimit.RequestsPerMinute

@@ -6,6 +6,8 @@ package faults
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strconv"
 	"time"
 
 	"github.com/cauri-dev/cauri/server/payments"
@@ -22,6 +24,11 @@ type Fault struct {
 	Webhook  *Webhook  `json:"webhook,omitempty"`
 	API      *API      `json:"api,omitempty"`
 	Operator *Operator `json:"operator,omitempty"`
+
+	// Of a fault that was set while the sandbox ran, and zero for a fault of the resource.
+
+	Number int64     `json:"-"` // of its setting
+	Ends   time.Time `json:"-"` // by the clock of the process that read it; zero: when it is removed
 }
 
 // When has the conditions of a fault. Each field that is set must match.
@@ -138,6 +145,33 @@ func Parse(stored []byte) (Set, error) {
 		return nil, fmt.Errorf("reading the sandbox's faults: %w", err)
 	}
 	return s, nil
+}
+
+// ParseSet reads a fault that was set while the sandbox ran, from an entry in the form of the resource.
+func ParseSet(number int64, entry []byte, ends time.Time) (f Fault, err error) {
+	if err := json.Unmarshal(entry, &f); err != nil {
+		return Fault{}, fmt.Errorf("reading a fault that was set: %w", err)
+	}
+	f.Number, f.Ends = number, ends
+	return f, nil
+}
+
+// At returns the faults that have not ended at a time, by the clock of this process.
+func (s Set) At(now time.Time) Set {
+	ended := func(f Fault) bool { return !f.Ends.IsZero() && !now.Before(f.Ends) }
+	if !slices.ContainsFunc(s, ended) {
+		return s
+	}
+	return slices.DeleteFunc(slices.Clone(s), ended)
+}
+
+// CountName is the name under which the acts of the fault are counted. Each setting of a fault counts for itself. No
+// name in a resource has a space.
+func (f *Fault) CountName() string {
+	if f.Number == 0 {
+		return f.Name
+	}
+	return f.Name + " #" + strconv.FormatInt(f.Number, 10)
 }
 
 // Header is the answer header with the name of the fault that applied.

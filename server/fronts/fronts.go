@@ -60,6 +60,7 @@ type Options struct {
 	Metrics    *telemetry.API         // nil for none
 	Tracing    *telemetry.Tracing     // nil for none
 	PayerWait  time.Duration          // passed to [service.Options]
+	FaultRules service.FaultRules     // the same
 	// Unread and StreamWrite are passed to [httpfront.Options].
 	Unread      httpfront.UnreadBounds
 	StreamWrite time.Duration
@@ -77,7 +78,7 @@ func New(o Options) *Server {
 	svc := service.New(service.Options{
 		Ledger: o.Ledger, Books: o.Books, Sandboxes: o.Sandboxes, Directory: o.Directory, Requests: o.Requests, Now: o.Now,
 		Draw: o.Draw, Random: o.Random, Draining: o.Draining, Waiting: held, Metrics: o.Metrics,
-		PayerWait: o.PayerWait,
+		PayerWait: o.PayerWait, FaultRules: o.FaultRules,
 	})
 	x := httpfront.New(httpfront.Options{
 		Service: svc, Sandboxes: o.Sandboxes, Directory: o.Directory, Requests: o.Requests, Held: held, Now: o.Now,

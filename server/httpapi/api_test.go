@@ -103,7 +103,7 @@ func (f *fixture) sandbox(config sandboxes.Config, key string) {
 // allow lets the sandbox's key do everything that its resource can allow.
 func (f *fixture) allow() {
 	f.t.Helper()
-	f.config.API.TestClients, f.config.API.Reset = true, true
+	f.config.API.TestClients, f.config.API.Reset, f.config.API.Faults = true, true, true
 	f.sandbox(f.config, key)
 }
 

@@ -154,6 +154,7 @@ var toldOtherwise = map[string]string{
 	"unsupported_media_type": "the message has both media types",
 	"too_many_rows":          "what takes too long is not known",
 	"too_many_resets":        "the bound never changes, and Retry-After is a second",
+	"too_many_changes":       "the bound never changes, and Retry-After has the seconds",
 	"too_many_checks":        "the list of checks has the open one first",
 }
 

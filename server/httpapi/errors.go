@@ -10,6 +10,7 @@ import (
 	"github.com/cauri-dev/cauri/server/httpfront"
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/ledger/clocks"
+	"github.com/cauri-dev/cauri/server/ledger/faultcounts"
 	"github.com/cauri-dev/cauri/server/ledger/observations"
 	"github.com/cauri-dev/cauri/server/ledger/receiverchecks"
 	"github.com/cauri-dev/cauri/server/payments"
@@ -43,6 +44,10 @@ var answers = []func(error) *wire.Error{
 	typed(view.DuplicateMSISDN),
 	typed(view.ManagedByResource),
 	typed(view.TooManyTestClients),
+	typed(func(e service.ErrInvalidFault) *wire.Error { return view.InvalidFault(e.Problems) }),
+	typed(view.DeclaredFault),
+	sentinel(faultcounts.ErrTooManyFaults, view.TooManyFaults),
+	typed(view.TooManyChanges),
 	typed(view.PromptClosed),
 	sentinel(ledger.ErrNoEndpoint, view.NoWebhook),
 	sentinel(ledger.ErrBeingSent, view.BeingSent),

@@ -60,6 +60,7 @@ func (f *fixture) neighbour() foreign {
 	}
 	neighbor.values = map[string][]string{
 		"id": ids, "tx": {prompt, paid}, "msisdn": {foreignSIM, alice}, "answer": {"approve", "cancel", "wrong_pin"}, "session": {"cs_4GQ2BTZ7WQXKJ5UYV6ZJH3M2NA"}, "check": {"chk_0SGFHP2T6CKSRTNMP79EP8AFX4"},
+		"fault": {"foreign-fault"},
 	}
 	return neighbor
 }
@@ -88,6 +89,9 @@ func foreignBodies() map[string][]any {
 		"POST /v1/receiver_checks":                             {object{"tx_id": "TX_041061050R3GG28A1C60T3GF20"}},
 		"POST /v1/clock/advance":                               {object{"to": "nextDue", "wait": "0s"}},
 		"POST /v1/reset":                                       {nil},
+		"PUT /v1/faults/{fault}":                               {object{"webhook": object{"drop": true}}},
+		"DELETE /v1/faults/{fault}":                            {nil},
+		"DELETE /v1/faults":                                    {nil},
 		"POST /v1/console_links":                               {nil},
 		"DELETE /v1/console_sessions":                          {nil},
 		"DELETE /v1/console_sessions/{session}":                {nil},
@@ -98,7 +102,7 @@ func foreignBodies() map[string][]any {
 
 // create are the endpoints that make or end something of ours, whatever number or reference it names.
 var create = []string{"POST /v1/payments", "POST /v1/disbursements", "POST /v1/test_clients", "POST /v1/clock/advance", "POST /v1/console_links",
-	"DELETE /v1/console_sessions"}
+	"DELETE /v1/console_sessions", "DELETE /v1/faults", "PUT /v1/faults/{fault}"}
 
 // Every endpoint that the description names is called with what is another sandbox's. A new one is so too; one that takes a body
 // has to be given one above.

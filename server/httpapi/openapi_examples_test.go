@@ -44,6 +44,10 @@ var runOrder = []string{
 	"endManual",
 	"getOneTimeCode",
 	"deleteTestClient",
+	"setFault",
+	"listFaults",
+	"removeFault",
+	"removeFaults",
 	"listPrompts",
 	"answerPrompt",
 	"listTestNumbers",
@@ -236,7 +240,7 @@ func lasting(answer object) object {
 		"txId", "manualUntil", "requestedAt", "nextAttemptAt", "startedAt", "body", "payload", "time",
 		"organizationId", "now", "target", "verifiedAt", "evaluatedAt", "epoch", "nextCursor",
 		"realStartedAt", "signature", "difference", "sentBytes", "causes", "failingSince", "firstFailure", "lastFailure", "lastDelivery", "waiting",
-		"secret", "url", "otp", "advice", "unacknowledged", "unacknowledgedEvent"} {
+		"secret", "url", "otp", "advice", "unacknowledged", "unacknowledgedEvent", "setAt", "endsAt", "secondsLeft"} {
 		if kept[name] == nil {
 			continue
 		}

@@ -55,6 +55,10 @@ var routesAccess = map[string]access{
 	"GET /v1/webhook":                                      {own: 200, other: 200},
 	"POST /v1/receiver_checks":                             {own: 400, other: 400, body: `{"tx_id":"TX_041061050R3GG28A1C60T3GF20"}`},
 	"GET /v1/receiver_checks/{check}":                      {own: 404, other: 404},
+	"GET /v1/faults":                                       {own: 200, other: 200},
+	"PUT /v1/faults/{fault}":                               {own: 403, other: 403, body: `{"webhook":{"drop":true}}`},
+	"DELETE /v1/faults/{fault}":                            {own: 403, other: 403},
+	"DELETE /v1/faults":                                    {own: 403, other: 403},
 	"GET /v1/clock":                                        {own: 200, other: 200},
 	"POST /v1/clock/advance":                               {own: 422, other: 422, body: `{"to":"2020-01-01T00:00:00Z"}`},
 	"POST /v1/expectations/evaluate":                       {own: 200, other: 200, body: `{"expect":[{"nothingElse":true}]}`},
@@ -145,7 +149,7 @@ func TestStrangersGetNothing(t *testing.T) {
 					tx = f.call("POST", "/v1/payments", payment(fmt.Sprint("prompt", next()))).body["id"].(string)
 				}
 				target := strings.NewReplacer("{namespace}", "team", "{name}", sandbox, "/events/{id}", "/events/"+strings.Replace(paid, "TX_", "evt_", 1), "{id}", paid,
-					"{msisdn}", url.PathEscape(alice), "{tx}", tx, "{answer}", "cancel").
+					"{msisdn}", url.PathEscape(alice), "{tx}", tx, "{answer}", "cancel", "{fault}", "f").
 					Replace(pattern)
 				f.accessed(method, target, header, a.body, want)
 				if method == http.MethodGet { // HEAD is answered as GET (RFC 9110, section 9.3.2)

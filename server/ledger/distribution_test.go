@@ -92,6 +92,7 @@ var spanning = map[string]string{
 	// The api, outside of the path of a request: its copy of the configuration, read when something has changed.
 	"EnvironmentsOf": "the configuration of the sandboxes that have changed",
 	"StoresOf":       "the configuration of the sandboxes that have changed",
+	"SetFaultsOf":    "the configuration of the sandboxes that have changed",
 	"KeysOf":         "the configuration of the sandboxes that have changed",
 	"NoteActivity":   "the sandboxes in which something happened, every two seconds",
 	"LogRequests":    "the requests of all sandboxes that are to be logged, every second",
@@ -118,7 +119,7 @@ var spanning = map[string]string{
 	"LeaseEvents": "of a batch", "ListSentOfAll": "of a batch", "TransactionsOfCallbacks": "of a batch", "UnqueueEvents": "of a batch", "GiveBackEvents": "of a batch", "FinishAttempts": "of a batch",
 	"TenantsToCallBack": "the sandboxes that have callbacks to send", "LockDueCallbacks": "of a batch", "LeaseCallbacks": "of a batch",
 	"GiveBackCallbacks": "of a batch",
-	"ActedFaults":       "of a batch", "AwaitingTenants": "of a batch", "CountFaults": "of a batch", "DecideEventFaults": "of a batch",
+	"ActedFaults":       "of a batch", "AwaitingTenants": "of a batch", "CountFaults": "of a batch", "DecideEventFaults": "of a batch", "DeclaredFaults": "of a batch",
 	"DecidedEventFaults": "of a batch", "EndWaits": "of a batch", "NoteCopies": "of a batch", "NoteFaults": "of a batch",
 	"DecideCallbackFaults": "of a batch", "PostponeCallbacks": "of a batch",
 	"PostponeEvents": "of a batch", "ReleaseAwaiting": "of a batch",

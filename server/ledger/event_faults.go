@@ -96,7 +96,7 @@ func readDeclared(ctx context.Context, q *sqlc.Queries, tenants []int64) (map[in
 	}
 	declared := map[int64]*declaredFaults{}
 	for _, row := range rows {
-		set, err := faults.Parse(row.Faults)
+		set, err := faultsOf(&row)
 		if err != nil {
 			return nil, err
 		}
@@ -104,6 +104,19 @@ func readDeclared(ctx context.Context, q *sqlc.Queries, tenants []int64) (map[in
 		declared[row.Tenant] = &declaredFaults{set, row.Now, outOfOrder}
 	}
 	return declared, nil
+}
+
+// faultsOf returns the faults that were set in a sandbox, and then those of its resource.
+func faultsOf(row *sqlc.DeclaredFaultsRow) (set faults.Set, err error) {
+	for i, number := range row.Numbers {
+		f, err := faults.ParseSet(number, []byte(row.Entries[i]), time.Time{}) // the statement leaves out what has ended
+		if err != nil {
+			return nil, err
+		}
+		set = append(set, f)
+	}
+	declared, err := faults.Parse(row.Faults)
+	return append(set, declared...), err
 }
 
 // useDecided applies the decisions that earlier leases recorded about the next attempt. It returns the events without

@@ -137,7 +137,7 @@ func (l *Ledger) FaultActs(ctx context.Context, tenant int64, of faults.Set) ([]
 	acts := make([]FaultActs, len(of))
 	for i := range of {
 		for _, r := range rows {
-			if r.Name == of[i].Name && bytes.Equal(r.Digest, of[i].Digest()) {
+			if r.Name == of[i].CountName() && bytes.Equal(r.Digest, of[i].Digest()) {
 				acts[i] = FaultActs{r.Acts, r.LastAt}
 			}
 		}

@@ -95,6 +95,7 @@ var tenantStatements = []string{
 	"CountFaults",
 	"HoldFaultCounts",
 	"NoteFaultActs",
+	"ChangeFaults", "SetFaults",
 	// clock
 	"AdvanceState",
 	"LockClock",
@@ -181,7 +182,7 @@ var tenantStatements = []string{
 }
 
 var apiStatements = []string{
-	"ChangedOrganizations", "ConfigVersion", "EnvironmentsOf", "KeysOf", "RetiredTenants", "StoresOf",
+	"ChangedOrganizations", "ConfigVersion", "EnvironmentsOf", "KeysOf", "RetiredTenants", "SetFaultsOf", "StoresOf",
 	// on the way in the scope of a tenant
 	"EnterTenant", "EnterTenantOnReplica",
 	"NoteActivity",
@@ -338,6 +339,7 @@ var purgeStatements = []string{
 	"PurgeExpectations",
 	"PurgeFaultActs",
 	"PurgeFaultCounts",
+	"PurgeSetFaults",
 	"PurgeFaultRequests",
 	"PurgeFloats",
 	"PurgeKeys",

@@ -95,6 +95,8 @@ func (w *Fixture) Busy() {
 	)
 	w.Exec("insert into clocks (tenant) values ($1) on conflict do nothing", w.Sandbox.Tenant)
 	w.Exec("insert into fault_counts (tenant, name, digest) values ($1, 'lost', '') on conflict do nothing", w.Sandbox.Tenant)
+	w.Exec(`insert into set_faults (tenant, name, entry, set_by) values ($1, 'set', '{"name":"set","webhook":{"drop":true}}', 'api')
+		on conflict do nothing`, w.Sandbox.Tenant)
 	w.Exec("insert into fault_acts (tenant, name, reference) values ($1, 'lost', 'busy') on conflict do nothing", w.Sandbox.Tenant)
 	w.Exec("insert into fault_requests (tenant, reference) values ($1, 'busy') on conflict do nothing", w.Sandbox.Tenant)
 	w.Exec(`insert into event_faults (tenant, event_id, attempt, name, not_before, awaits_next)

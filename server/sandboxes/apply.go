@@ -186,8 +186,9 @@ func (c *sandboxChange) updateOrganization(ctx context.Context, row, wanted sqlc
 		WebhookInitialDelayMs: wanted.WebhookInitialDelayMs, WebhookFactor: wanted.WebhookFactor,
 		WebhookMaxDelayMs: wanted.WebhookMaxDelayMs, WebhookTypes: wanted.WebhookTypes,
 		PendingTimeoutMs: wanted.PendingTimeoutMs, TestNumbers: wanted.TestNumbers, Suspended: wanted.Suspended, Tenant: wanted.Tenant,
-		APITestClients: wanted.APITestClients, APIReset: wanted.APIReset, MaxTestClients: wanted.MaxTestClients,
-		Clocked: wanted.Clocked, ClockMode: wanted.ClockMode, ClockStart: wanted.ClockStart, Seed: wanted.Seed, Faults: wanted.Faults,
+		APITestClients: wanted.APITestClients, APIReset: wanted.APIReset, APIFaults: wanted.APIFaults,
+		MaxTestClients: wanted.MaxTestClients,
+		Clocked:        wanted.Clocked, ClockMode: wanted.ClockMode, ClockStart: wanted.ClockStart, Seed: wanted.Seed, Faults: wanted.Faults,
 		CallbackHosts: wanted.CallbackHosts, WebhookHost: wanted.WebhookHost, WebhookRefusal: wanted.WebhookRefusal,
 	})
 }
@@ -209,7 +210,7 @@ func (c *sandboxChange) newOrganization(ctx context.Context) error {
 		WebhookInitialDelayMs: row.WebhookInitialDelayMs, WebhookFactor: row.WebhookFactor,
 		WebhookMaxDelayMs: row.WebhookMaxDelayMs, WebhookTypes: row.WebhookTypes,
 		PendingTimeoutMs: row.PendingTimeoutMs, TestNumbers: row.TestNumbers, Suspended: row.Suspended, Reset: c.want.Reset,
-		APITestClients: row.APITestClients, APIReset: row.APIReset, MaxTestClients: row.MaxTestClients,
+		APITestClients: row.APITestClients, APIReset: row.APIReset, APIFaults: row.APIFaults, MaxTestClients: row.MaxTestClients,
 		Clocked: ClockMode(row.ClockMode) == ManualClock, ClockMode: row.ClockMode, ClockStart: row.ClockStart,
 		Seed: row.Seed, Faults: row.Faults, CallbackHosts: row.CallbackHosts, WebhookHost: row.WebhookHost, WebhookRefusal: row.WebhookRefusal,
 	})
@@ -256,7 +257,8 @@ func (c *sandboxChange) setSettings(row *sqlc.Organization) {
 	row.PendingTimeoutMs, row.Suspended = cmp.Or(c.want.PendingTimeout, DefaultPendingTimeout).Milliseconds(), c.want.Suspended
 	row.TestNumbers = string(cmp.Or(c.want.TestNumbers, payments.NoTestNumbers))
 	c.setClock(row)
-	row.APITestClients, row.APIReset, row.MaxTestClients = c.want.API.TestClients, c.want.API.Reset, c.want.API.MaxTestClients
+	row.APITestClients, row.APIReset, row.APIFaults = c.want.API.TestClients, c.want.API.Reset, c.want.API.Faults
+	row.MaxTestClients = c.want.API.MaxTestClients
 	row.CallbackHosts = c.want.CallbackHosts
 	webhook := c.want.Webhook
 	if webhook == nil {

@@ -56,6 +56,7 @@ type ClockConfig struct {
 type APIAccess struct {
 	TestClients    bool   // create, change and delete test clients
 	Reset          bool   // reset the sandbox
+	Faults         bool   // set and remove faults
 	MaxTestClients *int64 // in the sandbox's registry, including those of resources; nil: no limit
 }
 

@@ -33,7 +33,7 @@ type Sandbox struct {
 	Clocked             bool // it has a clock, from which records take their times
 	ClockMode           ClockMode
 	Seed                *int64     // of random draws; nil: each draw is random
-	Faults              faults.Set // that its resource declares
+	Faults              faults.Set // those that were set, the newest first, then those of its resource
 	Environments        map[Market]Environment
 	Markets             []Market        // of the environments, in the order of the resource
 	Stores              map[string]bool // slugs
@@ -218,6 +218,7 @@ type changes struct {
 	environments  []sqlc.Environment
 	stores        []sqlc.StoresOfRow
 	keys          []sqlc.KeysOfRow
+	setFaults     []sqlc.SetFaultsOfRow
 	retired       []int64
 }
 
@@ -296,6 +297,9 @@ func (c *changes) read(ctx context.Context, q *sqlc.Queries) (err error) {
 	if c.stores, err = q.StoresOf(ctx, tenants); err != nil {
 		return err
 	}
+	if c.setFaults, err = q.SetFaultsOf(ctx, tenants); err != nil {
+		return err
+	}
 	c.keys, err = q.KeysOf(ctx, tenants)
 	return err
 }
@@ -332,6 +336,10 @@ func (c *changes) entries() map[int64]*entry {
 	for _, o := range c.organizations {
 		changed[o.Tenant] = &entry{sandbox: sandboxOf(&o)}
 	}
+	for tenant, set := range c.faultsSet() {
+		sandbox := changed[tenant].sandbox
+		sandbox.Faults = append(set, sandbox.Faults...)
+	}
 	for _, e := range c.environments {
 		at := Market{payments.Operator(e.Operator), payments.Country(e.Country)}
 		sandbox := changed[e.Tenant].sandbox
@@ -342,6 +350,24 @@ func (c *changes) entries() map[int64]*entry {
 		sandbox.Stores[s.Slug], sandbox.FirstStore = true, cmp.Or(sandbox.FirstStore, s.Slug)
 	}
 	return changed
+}
+
+// faultsSet returns the faults that were set in the changed sandboxes. They end by the clock of this process.
+func (c *changes) faultsSet() map[int64]faults.Set {
+	set := map[int64]faults.Set{}
+	for _, row := range c.setFaults {
+		var ends time.Time
+		if row.EndsInMs > 0 {
+			ends = c.readAt.Add(time.Duration(row.EndsInMs) * time.Millisecond)
+		}
+		fault, err := faults.ParseSet(row.Number, row.Entry, ends)
+		if err != nil {
+			slog.Error("a fault that was set is ignored", "tenant", row.Tenant, "error", err)
+			continue
+		}
+		set[row.Tenant] = append(set[row.Tenant], fault)
+	}
+	return set
 }
 
 // addKeys adds the keys to the changed sandboxes. It returns the time at which each key with an end expires, and the
@@ -369,7 +395,7 @@ func sandboxOf(o *sqlc.ChangedOrganizationsRow) *Sandbox {
 		LatencyPercent: int(o.LatencyPercent), RateLimit: limitOf(o.RateLimit),
 		PendingTimeout: time.Duration(o.PendingTimeoutMs) * time.Millisecond,
 		TestNumbers:    payments.TestNumberSet(o.TestNumbers), Suspended: o.Suspended,
-		API:     APIAccess{TestClients: o.APITestClients, Reset: o.APIReset, MaxTestClients: o.MaxTestClients},
+		API:     APIAccess{TestClients: o.APITestClients, Reset: o.APIReset, Faults: o.APIFaults, MaxTestClients: o.MaxTestClients},
 		Clocked: o.Clocked, ClockMode: ClockMode(o.ClockMode), Seed: o.Seed, Faults: declared,
 		Environments: map[Market]Environment{}, Stores: map[string]bool{},
 		CallbackHosts: o.CallbackHosts, WebhookHost: o.WebhookHost,

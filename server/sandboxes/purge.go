@@ -106,7 +106,7 @@ func (s *Registry) purge(ctx context.Context, tenant int64) error {
 	for _, remove := range []func(context.Context, int64) (int64, error){
 		q.PurgeKeys, q.PurgeEnvironments, q.PurgeStores, q.PurgeFloats, q.PurgeQuotaUsage, q.PurgeRateUsage,
 		q.PurgeOperatorCredentials, q.PurgeEndpointHealth, q.PurgeActivity, q.PurgeTransactionCounts,
-		q.PurgeSweepFailures, q.PurgeClocks, q.PurgeFaultCounts, q.PurgeRequests, q.PurgeNativeUsers, q.PurgeNativeTokens,
+		q.PurgeSweepFailures, q.PurgeClocks, q.PurgeFaultCounts, q.PurgeSetFaults, q.PurgeRequests, q.PurgeNativeUsers, q.PurgeNativeTokens,
 		q.PurgeNativeOrders,
 		q.PurgeAccountProofs, q.PurgeLedgerProofs, q.PurgeExpectations, q.PurgeReceiverChecks,
 	} {

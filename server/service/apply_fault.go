@@ -33,7 +33,7 @@ type requestOf func(context.Context, *sandboxes.Sandbox, *recording) (*faults.Ta
 // applyFaultTo decides which fault applies to a request that records a transaction. It returns [ErrFault] if the fault
 // ends the request.
 func (s *Service) applyFaultTo(ctx context.Context, who *Caller, r *recording, describe requestOf) error {
-	if !who.Faults.canApply(who.Sandbox) {
+	if !who.Faults.canApply(who.Sandbox, s.faultsOf(who.Sandbox)) {
 		return nil
 	}
 	request, err := describe(ctx, who.Sandbox, r)
@@ -45,18 +45,18 @@ func (s *Service) applyFaultTo(ctx context.Context, who *Caller, r *recording, d
 
 // applyFault decides which fault applies to a request. It returns [ErrFault] if the fault ends the request.
 func (s *Service) applyFault(ctx context.Context, who *Caller, p *faults.Target) (err error) {
-	d, sandbox := &who.Faults, who.Sandbox
-	if !d.canApply(sandbox) {
+	d, sandbox, set := &who.Faults, who.Sandbox, s.faultsOf(who.Sandbox)
+	if !d.canApply(sandbox, set) {
 		return nil
 	}
 	p.Kind, p.Path, p.Draws = d.At, d.Path, faults.DrawsOf(sandbox.Seed, sandbox.Tenant)
-	if p.Now, d.names, err = s.ledger.RequestInFaults(ctx, sandbox.Tenant, sandbox.Faults, p.Key()); err != nil {
+	if p.Now, d.names, err = s.ledger.RequestInFaults(ctx, sandbox.Tenant, set, p.Key()); err != nil {
 		return err
 	}
-	if p.Attempt, err = s.countRequest(ctx, d, sandbox, p.Reference); err != nil {
+	if p.Attempt, err = s.countRequest(ctx, d, sandbox, set, p.Reference); err != nil {
 		return err
 	}
-	applied, err := s.ledger.ActFault(ctx, sandbox.Tenant, p, sandbox.Faults.Matching(p))
+	applied, err := s.ledger.ActFault(ctx, sandbox.Tenant, p, set.Matching(p))
 	if err != nil {
 		return err
 	}
@@ -83,10 +83,10 @@ func (s *Service) decided(d *RequestFaults, f *faults.Fault) error {
 // countRequest counts the request, and returns the number of requests with this reference. If no fault depends on that
 // number, it counts nothing and returns d.count.
 func (s *Service) countRequest(
-	ctx context.Context, d *RequestFaults, sandbox *sandboxes.Sandbox, reference string,
+	ctx context.Context, d *RequestFaults, sandbox *sandboxes.Sandbox, set faults.Set, reference string,
 ) (int, error) {
 	asks := func(f faults.Fault) bool { return f.Answer() != nil && f.When.Attempt != 0 }
-	asked := slices.ContainsFunc(sandbox.Faults, asks)
+	asked := slices.ContainsFunc(set, asks)
 	if !asked || reference == "" || d.count > 0 && d.tenant == sandbox.Tenant {
 		return d.count, nil
 	}

@@ -50,7 +50,7 @@ func (s *Service) sentBefore(
 ) *BeforeAnswer {
 	byNumber := t.TestBehavior == payments.ApproveCallbackFirst
 	asks := func(f faults.Fault) bool { return asksForBefore(kind, &f) }
-	if !byNumber && !slices.ContainsFunc(sandbox.Faults, asks) || sandbox.ClockMode == sandboxes.ManualClock {
+	if !byNumber && !slices.ContainsFunc(s.faultsOf(sandbox), asks) || sandbox.ClockMode == sandboxes.ManualClock {
 		return nil
 	}
 	b := &BeforeAnswer{service: s, tenant: sandbox.Tenant, id: t.ID, target: targetOfTransaction(t, sandbox)}
@@ -64,11 +64,12 @@ func (s *Service) sentBefore(
 // mayApply reports whether a fault may send the message before the answer. A fault whose count is used up applies only
 // if it already applies to this reference.
 func (b *BeforeAnswer) mayApply(ctx context.Context, sandbox *sandboxes.Sandbox, t *payments.Transaction) bool {
-	now, applied, err := b.service.ledger.RequestInFaults(ctx, sandbox.Tenant, sandbox.Faults, t.Reference)
+	set := b.service.faultsOf(sandbox)
+	now, applied, err := b.service.ledger.RequestInFaults(ctx, sandbox.Tenant, set, t.Reference)
 	if err != nil {
 		return false
 	}
-	b.faults, b.target.Now = sandbox.Faults, now
+	b.faults, b.target.Now = set, now
 	if b.target.Kind == faults.AtWebhook {
 		b.target.Event, b.target.Attempt = t.Type.Event(), 1
 	}

@@ -18,6 +18,7 @@ var (
 	changeTestClients = Permission{
 		"change test clients", "spec.api.testClients", func(a sandboxes.APIAccess) bool { return a.TestClients },
 	}
+	changeFaults = Permission{"set and remove faults", "spec.api.faults", func(a sandboxes.APIAccess) bool { return a.Faults }}
 	resetSandbox = Permission{"reset the sandbox", "spec.api.reset", func(a sandboxes.APIAccess) bool { return a.Reset }}
 )
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/ledger/clocks"
+	"github.com/cauri-dev/cauri/server/ledger/faultcounts"
 	"github.com/cauri-dev/cauri/server/ledger/observations"
 	"github.com/cauri-dev/cauri/server/ledger/receiverchecks"
 	"github.com/cauri-dev/cauri/server/operators"
@@ -57,6 +58,10 @@ var Refusals = []Refusal{
 	typed(&ledger.ErrTestClientExists{}, "duplicate_msisdn", OnlyV1, false),
 	typed(ledger.ErrManagedByResource{}, "managed_by_resource", OnlyV1, false),
 	typed(ledger.ErrTooManyTestClients{}, "too_many_test_clients", OnlyV1, false),
+	typed(ErrInvalidFault{}, "invalid_body", OnlyV1, false),
+	typed(faultcounts.ErrDeclared{}, "managed_by_resource", OnlyV1, false),
+	sentinel(faultcounts.ErrTooManyFaults, "too_many_faults", OnlyV1, false),
+	typed(faultcounts.ErrTooManyChanges{}, "too_many_changes", OnlyV1, false),
 	typed(&ledger.ErrPromptClosed{Transaction: &payments.Transaction{}}, "prompt_closed", OnlyV1, false),
 	sentinel(ledger.ErrNoEndpoint, "no_webhook", OnlyV1, false),
 	sentinel(ledger.ErrBeingSent, "being_sent", OnlyV1, false),

@@ -32,8 +32,16 @@ type RequestFaults struct {
 	count    int           // number of requests with this reference in tenant; 0: not counted
 }
 
-// canApply reports whether a fault of a sandbox can still apply to the request.
-func (d *RequestFaults) canApply(sandbox *sandboxes.Sandbox) bool {
+// faultsOf returns the faults of a sandbox that have not ended.
+func (s *Service) faultsOf(sandbox *sandboxes.Sandbox) faults.Set {
+	if len(sandbox.Faults) == 0 {
+		return nil
+	}
+	return sandbox.Faults.At(s.now())
+}
+
+// canApply reports whether a fault of the set can still apply to the request.
+func (d *RequestFaults) canApply(sandbox *sandboxes.Sandbox, set faults.Set) bool {
 	return d.ToAnswer == nil && d.version != sandbox.ConfigVersion &&
-		slices.ContainsFunc(sandbox.Faults, func(f faults.Fault) bool { return f.Answer() != nil })
+		slices.ContainsFunc(set, func(f faults.Fault) bool { return f.Answer() != nil })
 }

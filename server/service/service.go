@@ -32,6 +32,8 @@ type Service struct {
 	waiting   Waiting
 	metrics   Metrics
 	payerWait time.Duration
+
+	faultRules FaultRules
 }
 
 // Options are the dependencies and settings of a [Service].
@@ -48,7 +50,8 @@ type Options struct {
 	Waiting   Waiting
 	Metrics   Metrics
 	// PayerWait bounds how long an answer waits for a payer; zero: 50 s.
-	PayerWait time.Duration
+	PayerWait  time.Duration
+	FaultRules FaultRules
 }
 
 // Configuration is the cached configuration of all sandboxes.
@@ -81,6 +84,6 @@ func New(o Options) *Service {
 	return &Service{
 		ledger: o.Ledger, books: o.Books, sandboxes: o.Sandboxes, directory: o.Directory, requests: o.Requests, now: o.Now,
 		draw: o.Draw, random: o.Random, draining: o.Draining, waiting: o.Waiting, metrics: o.Metrics,
-		payerWait: cmp.Or(o.PayerWait, payerWait),
+		payerWait: cmp.Or(o.PayerWait, payerWait), faultRules: o.FaultRules,
 	}
 }

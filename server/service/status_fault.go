@@ -6,7 +6,6 @@ import (
 
 	"github.com/cauri-dev/cauri/server/faults"
 	"github.com/cauri-dev/cauri/server/payments"
-	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
 // StatusFault returns the fault that applies when the operator reports the status of a completed transaction; nil for
@@ -15,18 +14,18 @@ import (
 func (s *Service) StatusFault(
 	ctx context.Context, who *Caller, t *payments.Transaction,
 ) (f *faults.Fault, staysPending bool, err error) {
-	sandbox := who.Sandbox
+	sandbox, set := who.Sandbox, s.faultsOf(who.Sandbox)
 	ofOperator := func(f faults.Fault) bool { return f.Operator != nil }
-	if !t.Status.Terminal() || !slices.ContainsFunc(sandbox.Faults, ofOperator) {
+	if !t.Status.Terminal() || !slices.ContainsFunc(set, ofOperator) {
 		return nil, false, nil
 	}
-	now, names, err := s.ledger.RequestInFaults(ctx, sandbox.Tenant, sandbox.Faults, t.Reference)
+	now, names, err := s.ledger.RequestInFaults(ctx, sandbox.Tenant, set, t.Reference)
 	if err != nil {
 		return nil, false, err
 	}
 	p := targetOfTransaction(t, sandbox)
 	p.Kind, p.Now, p.Ended = faults.AtStatus, now, *t.CompletedAt
-	if f, err = s.firstThatApplies(ctx, sandbox, &p, names); err != nil || f == nil {
+	if f, err = s.firstThatApplies(ctx, sandbox.Tenant, set, &p, names); err != nil || f == nil {
 		return nil, false, err
 	}
 	if !slices.Contains(t.Faults, f.Name) {
@@ -42,11 +41,11 @@ func (s *Service) StatusFault(
 // firstThatApplies returns the first fault that matches a target; nil for none. A fault that already applied to the
 // same reference applies again without being counted again.
 func (s *Service) firstThatApplies(
-	ctx context.Context, sandbox *sandboxes.Sandbox, p *faults.Target, applied []string,
+	ctx context.Context, tenant int64, set faults.Set, p *faults.Target, applied []string,
 ) (*faults.Fault, error) {
-	fits := sandbox.Faults.Matching(p)
+	fits := set.Matching(p)
 	if len(fits) > 0 && slices.Contains(applied, fits[0].Name) {
 		return fits[0], nil
 	}
-	return s.ledger.ActFault(ctx, sandbox.Tenant, p, fits)
+	return s.ledger.ActFault(ctx, tenant, p, fits)
 }

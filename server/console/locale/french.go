@@ -1128,7 +1128,8 @@ var frenchTexts = map[string]string{
 	"status pending %s longer":              "statut en attente %s de plus",
 
 	// What to send instead, for the errors of the API
-	"Change or delete that resource.": "Modifiez ou supprimez cette ressource.",
+	"Change or delete that resource, or set a fault with another name.":                                  "Modifiez ou supprimez cette ressource, ou donnez un autre nom à la panne.",
+	"Remove a fault that you do not need.":                                                               "Supprimez une panne dont vous n'avez pas besoin.",
 	"Check the id, the number, the store and the path. A reset removes transactions and events.":         "Vérifiez l'identifiant, le numéro, la boutique et le chemin. Une remise à zéro supprime les transactions et les événements.",
 	"Close a stream, or repeat the request after the seconds of `Retry-After`.":                          "Fermez un flux, ou répétez la requête après les secondes de `Retry-After`.",
 	"Correct the fields in `detail.fieldErrors`. Keep the `reference`.":                                  "Corrigez les champs de `detail.fieldErrors`. Gardez la `reference`.",

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"time"
 
+	"github.com/cauri-dev/cauri/controllers/localapi"
 	"github.com/cauri-dev/cauri/server/fronts"
 	"github.com/cauri-dev/cauri/server/ledgertest"
 	"github.com/cauri-dev/cauri/server/sandboxes"
@@ -16,5 +17,6 @@ func Options(db *ledgertest.Store) fronts.Options {
 	return fronts.Options{
 		Ledger: db.Ledger, Books: db.Books, Sandboxes: db.Registry, Directory: sandboxes.NewDirectory(db.DB), Version: "test", Console: true,
 		Now: time.Now, Draw: func(int64) int64 { return 0 }, Random: rand.Reader, PayerWait: time.Hour,
+		FaultRules: localapi.FaultProblems,
 	}
 }

@@ -20,6 +20,7 @@ const (
 	tagStream       = "Stream"
 	tagTestClients  = "Test clients"
 	tagClock        = "Clock"
+	tagFaults       = "Faults"
 	tagRequests     = "Requests"
 	tagExpectations = "Expectations"
 	tagLedger       = "Ledger"
@@ -55,6 +56,7 @@ func NewDocument() *huma.OpenAPI {
 			{Name: tagEvents, Description: "What was sent to the merchant, what failed, and sending it again."},
 			{Name: tagStream, Description: "What changes in the sandbox, as it happens."},
 			{Name: tagTestClients, Description: "The customers' phones: who can pay, acting as the payer, and the test numbers."},
+			{Name: tagFaults, Description: "What goes wrong, while the sandbox runs."},
 			{Name: tagClock, Description: "The sandbox's time, which a test may move."},
 			{Name: tagExpectations, Description: "Whether what happened in the sandbox is what a test expects."},
 			{Name: tagRequests, Description: "What your code sent, and what was answered."},

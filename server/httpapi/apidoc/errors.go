@@ -16,6 +16,7 @@ import (
 	"github.com/cauri-dev/cauri/server/httpfront"
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/ledger/clocks"
+	"github.com/cauri-dev/cauri/server/ledger/faultcounts"
 	"github.com/cauri-dev/cauri/server/ledger/receiverchecks"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/sandboxes"
@@ -53,7 +54,7 @@ var ErrorCases = []ErrorCase{
 		view.QuotaExceeded(ledger.ErrQuotaExceeded{Quota: 1000}),
 	},
 	{
-		"The transaction, event, test client or store does not exist in this sandbox, or the path does not exist. `detail.stores` has the stores, " +
+		"The transaction, event, test client, fault or store does not exist in this sandbox, or the path does not exist. `detail.stores` has the stores, " +
 			"`detail.path` the path without a slash too many.",
 		view.NoSuchTransaction(),
 	},
@@ -93,12 +94,16 @@ var ErrorCases = []ErrorCase{
 		view.DuplicateMSISDN(&ledger.ErrTestClientExists{TestClient: *exampleTestClient()}),
 	},
 	{
-		"A TestClient resource in the cluster manages the number: `detail.name`.",
+		"A resource in the cluster manages this: the TestClient `detail.name` the number, or the SandboxEnvironment the fault `detail.name`.",
 		view.ManagedByResource(ledger.ErrManagedByResource{Name: "alice"}),
 	},
 	{
 		"The sandbox has as many test clients as it may have: `detail.limit`.",
 		view.TooManyTestClients(ledger.ErrTooManyTestClients{Limit: 1000}),
+	},
+	{
+		"As many faults are set in the sandbox as may be: `detail.limit`.",
+		view.TooManyFaults(),
 	},
 	{
 		"The clock is being advanced to another target: `detail.target`.",
@@ -149,6 +154,10 @@ var ErrorCases = []ErrorCase{
 	{
 		"The sandbox was reset five times in the last second. It was not reset again.",
 		view.TooManyResets(),
+	},
+	{
+		"The faults of the sandbox were changed ten times in ten seconds. Nothing was changed.",
+		view.TooManyChanges(faultcounts.ErrTooManyChanges{Wait: 7 * time.Second}),
 	},
 	{
 		"A check of the receiver is open, or was asked for less than a minute ago.",

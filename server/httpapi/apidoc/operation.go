@@ -58,6 +58,7 @@ var Operations = []Operation{
 	StartManual, EndManual, GetOneTimeCode, DeleteTestClient,
 	ListTestNumbers, ResetSandbox, ListRequests,
 	ListAccounts, ListEntries,
+	ListFaults, SetFault, RemoveFault, RemoveFaults,
 	GetClock, AdvanceClock, OpenStream,
 	EvaluateExpectations,
 	CreateConsoleLink, ListConsoleSessions, DeleteConsoleSession, DeleteConsoleSessions,

@@ -70,6 +70,8 @@ var (
 	})
 	testClientListSchema = viewSchema[wire.TestClientList](unrefined)
 	resetSchema          = viewSchema[wire.Reset](unrefined)
+	faultSchema          = viewSchema[wire.Fault](unrefined)
+	faultListSchema      = viewSchema[wire.FaultList](unrefined)
 	clockSchema          = viewSchema[wire.Clock](unrefined)
 	advancedSchema       = viewSchema[wire.Advanced](unrefined)
 	advancingSchema      = viewSchema[wire.Advancing](unrefined)

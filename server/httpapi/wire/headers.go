@@ -1,5 +1,8 @@
 package wire
 
+// CommandAgent begins the User-Agent of the command line.
+const CommandAgent = "cauri/"
+
 const (
 	RequestIDHeader  = "X-Request-Id"
 	APIVersionHeader = "X-Service-Api-Version"

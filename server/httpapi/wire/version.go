@@ -12,5 +12,5 @@ var Capabilities = []string{
 	"payments", "refunds", "disbursements", "webhooks", "test_clients", "multi_environment", "commission_split",
 	"order_linkage", "reference_format", "events", "test_client_prompts", "test_numbers", "test_client_changes", "reset",
 	"clock", "faults", "requests", "native_apis", "ledger", "stream", "console", "expectations", "webhook_health",
-	"receiver_checks",
+	"receiver_checks", "fault_changes",
 }

@@ -63,7 +63,7 @@ type Match struct {
 
 type faultKey struct {
 	tenant int64
-	name   string
+	name   string // [faults.Fault.CountName]
 }
 
 type faultActKey struct {
@@ -90,7 +90,7 @@ func Hold(ctx context.Context, q *sqlc.Queries, matches []Match) (*Counts, error
 	once := map[faultActKey]bool{}
 	for _, p := range matches {
 		for _, f := range p.Fits {
-			key := faultKey{p.Tenant, f.Name}
+			key := faultKey{p.Tenant, f.CountName()}
 			held[key] = f
 			if f.Once(p.Target) {
 				once[faultActKey{key, p.Target.Key()}] = true
@@ -145,7 +145,7 @@ func (k *faultActKeys) add(key faultActKey) {
 // Act reports whether the counts of a fault allow it to apply to a target. If so, it increments them.
 // [Counts.Write] stores them.
 func (c *Counts) Act(tenant int64, p *faults.Target, f *faults.Fault) bool {
-	key := faultKey{tenant, f.Name}
+	key := faultKey{tenant, f.CountName()}
 	count := c.counts[key]
 	once := faultActKey{key, p.Key()}
 	if _, acted := c.acted[once]; acted && f.Once(p) {

@@ -2,6 +2,7 @@ package faultcounts
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/cauri-dev/cauri/server/faults"
@@ -14,12 +15,25 @@ import (
 func (s *Faults) RequestInFaults(
 	ctx context.Context, tenant int64, of faults.Set, reference string,
 ) (now time.Time, acted []string, err error) {
+	row, err := s.core.Tenant(tenant).RequestInFaults(ctx, tenant, countNames(of), reference)
+	return row.Now, namesOf(of, row.Acted), postgres.Classify(err, "reading what faults ask")
+}
+
+func countNames(of faults.Set) []string {
 	names := make([]string, len(of))
 	for i := range of {
-		names[i] = of[i].Name
+		names[i] = of[i].CountName()
 	}
-	row, err := s.core.Tenant(tenant).RequestInFaults(ctx, tenant, names, reference)
-	return row.Now, row.Acted, postgres.Classify(err, "reading what faults ask")
+	return names
+}
+
+// namesOf returns the names of the faults that are counted under some names.
+func namesOf(of faults.Set, counted []string) (names []string) {
+	for _, name := range counted {
+		i := slices.IndexFunc(of, func(f faults.Fault) bool { return f.CountName() == name })
+		names = append(names, of[i].Name) // the statement returns only names that it was given
+	}
+	return names
 }
 
 // AddTransactionFault adds a fault to the names of the faults that applied to a transaction, at most once.
@@ -32,16 +46,17 @@ func (s *Faults) AddTransactionFault(ctx context.Context, tenant int64, id payme
 func (s *Faults) UsedUpFaults(ctx context.Context, tenant int64, of []*faults.Fault) ([]string, error) {
 	var names []string
 	var firsts []int64
+	var set faults.Set
 	for _, f := range of {
 		if f.When.First != 0 {
-			names, firsts = append(names, f.Name), append(firsts, f.When.First)
+			names, firsts, set = append(names, f.CountName()), append(firsts, f.When.First), append(set, *f)
 		}
 	}
 	if len(names) == 0 {
 		return nil, nil
 	}
 	used, err := s.core.Tenant(tenant).UsedUpFaults(ctx, names, firsts, tenant)
-	return used, postgres.Classify(err, "reading the counts of faults")
+	return namesOf(set, used), postgres.Classify(err, "reading the counts of faults")
 }
 
 // FirstCallback returns the status of a transaction. done is true if its callback was sent, or will never be sent.

@@ -193,9 +193,12 @@ create table organizations (
   -- What the API key may change, beside the resources: spec.api of the resource.
   api_test_clients         boolean not null default false, -- create, change and delete test clients
   api_reset                boolean not null default false, -- reset the sandbox
+  api_faults               boolean not null default false, -- set and remove faults
   max_test_clients         bigint, -- in its registry; null is no limit
   -- Times of the last five resets by the API, the latest first, in the time of the database.
   api_resets               timestamptz[] not null default '{}',
+  -- The same of the last ten changes of set_faults.
+  fault_changes            timestamptz[] not null default '{}',
 
   webhook_url              text,
   webhook_host             text not null default '', -- of webhook_url, with its port; empty: there is none
@@ -899,10 +902,24 @@ create policy api on native_tokens for select to cauri_api using (true); -- the 
 -- Faults ----------------------------------------------------------------------------------------------------
 -- Rows about references are removed by their age, in the time of the database.
 
+-- The faults that were set through the API, beside those of the resource. change_faults writes them.
+create table set_faults (
+  tenant  bigint not null,
+  number  bigint not null generated always as identity, -- rises with each setting
+  name    text not null,
+  entry   json not null, -- as in spec.faults
+  set_by  text not null, -- api, console or cli
+  set_at  timestamptz not null default now(), -- in the time of the database
+  ends_at timestamptz, -- the same; null: when it is removed
+  primary key (tenant, name)
+);
+call protect('set_faults', writes => false);
+create policy api on set_faults for select to cauri_api using (true);
+
 -- How often each fault applied. `first` is compared with acts under the lock of this row.
 create table fault_counts (
   tenant  bigint not null,
-  name    text not null,
+  name    text not null, -- of a fault in set_faults with its number
   digest  bytea not null, -- of the fault's entry in the spec; a changed entry is counted from 0
   acts    bigint not null default 0,
   draws   bigint not null default 0, -- of `percent`, where there is no reference
@@ -1335,6 +1352,61 @@ begin
 end $$;
 -- +goose StatementEnd
 
+-- Sets a fault for some time, or without an end if ends_ms is 0. The fault replaces one that was set with the
+-- same name. A null entry removes the fault with the name, and a null name all faults that were set.
+--
+-- Returns what came of it: `done`; `changed` if the API may not set faults, or if no sandbox has the tenant
+-- number any more; `declared` for the name of a fault of the resource; `too many` beyond 20 faults; `none` if
+-- there is no fault to remove. After ten changes within ten seconds, it does nothing and returns `too often`
+-- with the seconds to wait.
+-- +goose StatementBegin
+create function change_faults(of_name text, of_entry json, ends_ms bigint, by text, out result text,
+    out wait_seconds integer)
+  language plpgsql security definer as $$
+declare
+  of_tenant bigint := current_tenant();
+  changed timestamptz[];
+  declared jsonb;
+begin
+  select fault_changes, faults into changed, declared from organizations
+    where tenant = of_tenant and retained_at is null and api_faults and not suspended
+    for update;
+  result := case
+    when not found then 'changed'
+    when changed[10] between clock_timestamp() - interval '10 seconds' and clock_timestamp() then 'too often'
+    when of_entry is null and not exists (select from set_faults s
+      where s.tenant = of_tenant and s.name = coalesce(of_name, s.name)
+        and (s.ends_at is null or s.ends_at > now())) then 'none'
+    when of_entry is null then 'done'
+    when declared @> jsonb_build_array(jsonb_build_object('name', of_name)) then 'declared'
+    when 20 <= (select count(*) from set_faults s
+      where s.tenant = of_tenant and s.name <> of_name and (s.ends_at is null or s.ends_at > now()))
+      then 'too many'
+    else 'done' end;
+  wait_seconds := case when result = 'too often'
+    then ceil(extract(epoch from changed[10] + interval '10 seconds' - clock_timestamp())) else 0 end;
+  if result <> 'done' then
+    return;
+  end if;
+  with removed as (
+    delete from set_faults s
+    where s.tenant = of_tenant and (s.name = coalesce(of_name, s.name) or s.ends_at <= now())
+    returning s.name, s.number
+  )
+  delete from fault_counts c using removed
+    where c.tenant = of_tenant and c.name = removed.name || ' #' || removed.number;
+  if of_entry is not null then
+    insert into set_faults (tenant, name, entry, set_by, ends_at)
+      values (of_tenant, of_name, of_entry, by,
+        case when ends_ms > 0 then now() + make_interval(secs => ends_ms::float8 / 1000) end);
+  end if;
+  update config_version set version = version + 1;
+  update organizations
+    set fault_changes = (clock_timestamp() || changed)[1:10], version = (select version from config_version)
+    where tenant = of_tenant;
+end $$;
+-- +goose StatementEnd
+
 -- Marks the sandbox so that all its requests are logged for ten minutes, and returns the end of the mark. A
 -- mark that has more than five minutes left stays, so that the configuration changes at most every five
 -- minutes.
@@ -1408,12 +1480,13 @@ do $$
 declare f text;
 begin
   foreach f in array array['note_change()', 'reset_sandbox()', 'start_clock()', 'log_all_requests()',
-      'follow_sandbox()', 'api_key_is_valid(bytea)'] loop
+      'follow_sandbox()', 'change_faults(text,json,bigint,text)', 'api_key_is_valid(bytea)'] loop
     execute format('alter function %s set search_path = %I, pg_temp', f, current_schema());
     execute format('alter function %s set enable_seqscan = off', f);
     execute format('revoke execute on function %s from public', f);
   end loop;
-  foreach f in array array['reset_sandbox()', 'start_clock()', 'log_all_requests()', 'follow_sandbox()'] loop
+  foreach f in array array['reset_sandbox()', 'start_clock()', 'log_all_requests()', 'follow_sandbox()',
+      'change_faults(text,json,bigint,text)'] loop
     execute format('alter function %s set jit = off', f);
   end loop;
 end $$;
@@ -1440,6 +1513,7 @@ create function sandbox_fingerprints() returns table (tenant bigint, fingerprint
     'test numbers ' || nullif(o.test_numbers, 'None'),
     case when o.api_test_clients or o.api_reset or o.max_test_clients is not null
       then row(o.api_test_clients, o.api_reset, o.max_test_clients) end,
+    'faults by api ' || nullif(o.api_faults, false),
     case when o.clock_mode <> 'Real' or o.clock_start is not null
       then row(o.clock_mode, extract(epoch from o.clock_start)) end,
     'seed ' || o.seed, 'faults ' || o.faults::text,
@@ -1503,7 +1577,8 @@ grant select on schema_version, schema_digest to cauri_api, cauri_worker, cauri_
 
 -- The api in the scope of a tenant, on the rows of that tenant.
 
-grant execute on function reset_sandbox, start_clock, log_all_requests, follow_sandbox, api_key_is_valid
+grant execute on function reset_sandbox, start_clock, log_all_requests, follow_sandbox, change_faults,
+    api_key_is_valid
   to cauri_tenant;
 grant select (account, adjustments, broken_after, broken_before, collections, disbursements, imbalance,
     opening, refunds, tenant, verified_at, verified_up_to)
@@ -1583,6 +1658,7 @@ grant select, insert, update (used) on quota_usage to cauri_tenant;
 grant select, insert, update (granted), delete on rate_usage to cauri_tenant;
 grant select, insert (allow, id, tenant, tx_id), delete on receiver_checks to cauri_tenant;
 grant select on requests to cauri_tenant;
+grant select on set_faults to cauri_tenant;
 grant select,
     insert (balance, behavior, blocked, country, currency, movements, msisdn, name, opening, operator,
     sim_id, source, tenant),
@@ -1614,13 +1690,14 @@ grant select on console_sessions to cauri_api;
 grant select on environments to cauri_api;
 grant select (operator, tenant, token_hash) on native_orders to cauri_api;
 grant select (hash, operator, tenant) on native_tokens to cauri_api;
-grant select (api_reset, api_test_clients, callback_hosts, clock_mode, clocked, faults, followed_until,
-    latency_percent, max_test_clients, monthly_quota, name, namespace, org_id, pending_timeout_ms,
-    rate_limit, retained_at, seed, suspended, tenant, test_numbers, version,
+grant select (api_faults, api_reset, api_test_clients, callback_hosts, clock_mode, clocked, faults,
+    followed_until, latency_percent, max_test_clients, monthly_quota, name, namespace, org_id,
+    pending_timeout_ms, rate_limit, retained_at, seed, suspended, tenant, test_numbers, version,
     requests_logged_until, webhook_host)
   on organizations to cauri_api;
 grant select (id, kind, tenant), insert, delete on requests to cauri_api;
 grant select (tenant, version) on retired_tenants to cauri_api;
+grant select (ends_at, entry, number, tenant) on set_faults to cauri_api;
 grant select on stores to cauri_api;
 
 -- The worker works on all sandboxes.
@@ -1732,6 +1809,7 @@ grant select (allow, began_at, card, fence, finished_at, host, id, leased_until,
   on receiver_checks to cauri_worker;
 grant select (tenant), delete on requests to cauri_worker;
 grant select (purged_at, retired_at, tenant), update (purged_at), delete on retired_tenants to cauri_worker;
+grant select (ends_at, entry, number, tenant), delete on set_faults to cauri_worker;
 grant select (tenant, sim_id, msisdn, operator, country, currency, blocked, behavior, balance, movements,
     changed_at, manual_until),
   update (balance, changed_at, movements), delete
@@ -1811,13 +1889,14 @@ grant select (tenant), delete on native_tokens to cauri_controller;
 grant select (tenant), delete on native_users to cauri_controller;
 grant select, insert, update (base_url, sealed, tenant), delete on operator_credentials to cauri_controller;
 grant select,
-    insert (api_reset, api_test_clients, callback_hosts, clock_mode, clock_start, clocked, faults,
-    generation, latency_percent, max_test_clients, monthly_quota, name, namespace, org_id,
+    insert (api_faults, api_reset, api_test_clients, callback_hosts, clock_mode, clock_start, clocked,
+    faults, generation, latency_percent, max_test_clients, monthly_quota, name, namespace, org_id,
     pending_timeout_ms, rate_limit, reset, resource_uid, seed, suspended, test_numbers, webhook_factor,
     webhook_host, webhook_initial_delay_ms, webhook_max_delay_ms, webhook_max_retries, webhook_refusal,
     webhook_types, webhook_url),
-    update (api_reset, api_test_clients, applied, callback_hosts, clock_mode, clock_start, clocked, faults,
-    generation, key_rotation, latency_percent, max_test_clients, monthly_quota, name, namespace,
+    update (api_faults, api_reset, api_test_clients, applied, callback_hosts, clock_mode, clock_start,
+    clocked, faults, generation, key_rotation, latency_percent, max_test_clients, monthly_quota, name,
+    namespace,
     older_secrets, older_secrets_until, pending_timeout_ms, previous_secret, previous_secret_until,
     rate_limit, reset, retained_at, secret_fingerprints, secret_rotation, secret_since, seed,
     signing_secret, suspended, tenant, test_numbers,
@@ -1832,6 +1911,7 @@ grant select (tenant), delete on requests to cauri_controller;
 grant select (purged_at, resource_uid, tenant),
     insert (resource_uid, tenant, version)
   on retired_tenants to cauri_controller;
+grant select (tenant), delete on set_faults to cauri_controller;
 grant select,
     insert (balance, behavior, blocked, changed_at, country, currency, generation, movements, msisdn, name,
     opening, operator, sim_id, source, tenant),

@@ -7,14 +7,15 @@ select * from organizations where resource_uid = sqlc.arg(resource_uid) and reta
 insert into organizations (org_id, resource_uid, generation, namespace, name, latency_percent, monthly_quota,
   rate_limit, webhook_url, webhook_max_retries, webhook_initial_delay_ms, webhook_factor,
   webhook_max_delay_ms, webhook_types, pending_timeout_ms, test_numbers, suspended, reset, api_test_clients,
-  api_reset, max_test_clients, clocked, clock_mode, clock_start, seed, faults, callback_hosts, webhook_host,
-  webhook_refusal)
+  api_reset, api_faults, max_test_clients, clocked, clock_mode, clock_start, seed, faults, callback_hosts,
+  webhook_host, webhook_refusal)
 values (sqlc.arg(org_id), sqlc.arg(resource_uid), sqlc.arg(generation), sqlc.arg(namespace), sqlc.arg(name),
   sqlc.arg(latency_percent), sqlc.narg(monthly_quota), sqlc.narg(rate_limit), sqlc.narg(webhook_url),
   sqlc.arg(webhook_max_retries), sqlc.arg(webhook_initial_delay_ms), sqlc.arg(webhook_factor),
   sqlc.arg(webhook_max_delay_ms), sqlc.arg(webhook_types), sqlc.arg(pending_timeout_ms),
   sqlc.arg(test_numbers), sqlc.arg(suspended), sqlc.arg(reset), sqlc.arg(api_test_clients),
-  sqlc.arg(api_reset), sqlc.narg(max_test_clients), sqlc.arg(clocked), sqlc.arg(clock_mode),
+  sqlc.arg(api_reset), sqlc.arg(api_faults), sqlc.narg(max_test_clients), sqlc.arg(clocked),
+  sqlc.arg(clock_mode),
   sqlc.narg(clock_start), sqlc.narg(seed), sqlc.narg(faults), sqlc.narg(callback_hosts)::text[],
   sqlc.arg(webhook_host), sqlc.arg(webhook_refusal))
 returning *;
@@ -35,7 +36,8 @@ set namespace = sqlc.arg(namespace), name = sqlc.arg(name), latency_percent = sq
   webhook_max_delay_ms = sqlc.arg(webhook_max_delay_ms), webhook_types = sqlc.arg(webhook_types),
   pending_timeout_ms = sqlc.arg(pending_timeout_ms), test_numbers = sqlc.arg(test_numbers),
   suspended = sqlc.arg(suspended), api_test_clients = sqlc.arg(api_test_clients),
-  api_reset = sqlc.arg(api_reset), max_test_clients = sqlc.narg(max_test_clients),
+  api_reset = sqlc.arg(api_reset), api_faults = sqlc.arg(api_faults),
+  max_test_clients = sqlc.narg(max_test_clients),
   clocked = sqlc.arg(clocked), clock_mode = sqlc.arg(clock_mode), clock_start = sqlc.narg(clock_start),
   seed = sqlc.narg(seed), faults = sqlc.narg(faults), callback_hosts = sqlc.narg(callback_hosts)::text[],
   webhook_host = sqlc.arg(webhook_host), webhook_refusal = sqlc.arg(webhook_refusal)
@@ -179,8 +181,8 @@ select version from config_version;
 
 -- name: ChangedOrganizations :many
 select tenant, org_id, namespace, name, latency_percent, monthly_quota, rate_limit, pending_timeout_ms,
-  test_numbers, suspended, version, api_test_clients, api_reset, max_test_clients, clocked, clock_mode, seed,
-  faults, requests_logged_until, followed_until, callback_hosts, webhook_host
+  test_numbers, suspended, version, api_test_clients, api_reset, api_faults, max_test_clients, clocked,
+  clock_mode, seed, faults, requests_logged_until, followed_until, callback_hosts, webhook_host
 from organizations where version > sqlc.arg(since) and retained_at is null;
 
 -- name: EnvironmentsOf :many
@@ -190,6 +192,16 @@ order by tenant, place;
 -- name: StoresOf :many
 select tenant, slug from stores where tenant = any(sqlc.arg(tenants)::bigint[]) and not removed
 order by tenant, place, slug;
+
+-- name: SetFaultsOf :many
+-- Returns the faults that were set and have not ended, the newest first. ends_in_ms is the time that is left,
+-- 0 without an end. As a duration it does not depend on the clock of the reader.
+select tenant, number, entry,
+  (case when ends_at is null then 0
+    else greatest(ceil(extract(epoch from ends_at - now()) * 1000), 1) end)::bigint as ends_in_ms
+from set_faults
+where tenant = any(sqlc.arg(tenants)::bigint[]) and (ends_at is null or ends_at > now())
+order by tenant, number desc;
 
 -- name: KeysOf :many
 -- expires_in_ms is the time for which a replaced key still works, 0 for a key that was not replaced. As a

@@ -49,7 +49,14 @@ set requests = case when r.counted_at > now() - interval '30 days' then r.reques
 returning r.requests;
 
 -- name: DeclaredFaults :many
-select o.tenant, o.faults, sandbox_time(o.tenant)::timestamptz as now from organizations o
+-- Returns the faults of the resources, and those that were set and have not ended, the newest first.
+select o.tenant, o.faults, sandbox_time(o.tenant)::timestamptz as now, s.numbers::bigint[] as numbers,
+  s.entries::text[] as entries
+from organizations o
+cross join lateral (
+  select array_agg(s.number order by s.number desc) as numbers,
+    array_agg(s.entry::text order by s.number desc) as entries
+  from set_faults s where s.tenant = o.tenant and (s.ends_at is null or s.ends_at > now())) s
 where o.tenant = any(sqlc.arg(tenants)::bigint[]);
 
 -- name: DecidedEventFaults :many
@@ -168,6 +175,17 @@ with awaiting as (
 )
 update events e set due_at = greatest(w.not_before, sandbox_time(w.tenant)) from awaiting w
 where e.tenant = w.tenant and e.id = w.id;
+
+-- name: ChangeFaults :one
+-- In the tenant scope. See change_faults.
+select c.result::text as result, c.wait_seconds::integer as wait_seconds
+from change_faults(sqlc.narg(name), sqlc.narg(entry)::json, sqlc.arg(ends_ms), sqlc.arg(set_by)) c;
+
+-- name: SetFaults :many
+-- Returns the faults that were set and have not ended, the newest first.
+select number, name, entry, set_by, set_at, ends_at, now()::timestamptz as present from set_faults
+where tenant = sqlc.arg(tenant) and (ends_at is null or ends_at > now())
+order by number desc;
 
 -- name: FaultCounts :many
 select name, digest, acts, last_at from fault_counts where tenant = sqlc.arg(tenant) and acts > 0

@@ -223,7 +223,8 @@ select claimed.tenant, claimed.id, claimed.transaction_id, claimed.operator, cla
   claimed.times_sent, o.org_id, o.resource_uid, o.signing_secret, o.namespace, o.webhook_host,
   o.callback_hosts, coalesce(clock_time(c.stands_at, c.ahead, c.last_stamp),
     now())::timestamptz as present, now()::timestamptz as taken_at,
-  o.seed, (o.faults is not null)::boolean as with_faults
+  o.seed, (o.faults is not null
+    or exists (select from set_faults s where s.tenant = o.tenant))::boolean as with_faults
 from (select unnest(sqlc.arg(tenants)::bigint[]) as tenant, unnest(sqlc.arg(limits)::integer[]) as n) given
 join organizations o on o.tenant = given.tenant and not o.suspended and o.retained_at is null
 left join clocks c on o.clocked and c.tenant = given.tenant

@@ -102,6 +102,9 @@ with batch as (
 )
 select batch.reference from batch order by batch.reference desc limit 1;
 
+-- name: PurgeSetFaults :execrows
+delete from set_faults where tenant = sqlc.arg(tenant);
+
 -- name: PurgeFaultCounts :execrows
 delete from fault_counts where tenant = sqlc.arg(tenant);
 

@@ -7,6 +7,7 @@ package sqlc
 
 import (
 	"context"
+	"encoding/json"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgtype"
@@ -26,8 +27,8 @@ func (q *Queries) BumpVersion(ctx context.Context, tenant int64) error {
 
 const changedOrganizations = `-- name: ChangedOrganizations :many
 select tenant, org_id, namespace, name, latency_percent, monthly_quota, rate_limit, pending_timeout_ms,
-  test_numbers, suspended, version, api_test_clients, api_reset, max_test_clients, clocked, clock_mode, seed,
-  faults, requests_logged_until, followed_until, callback_hosts, webhook_host
+  test_numbers, suspended, version, api_test_clients, api_reset, api_faults, max_test_clients, clocked,
+  clock_mode, seed, faults, requests_logged_until, followed_until, callback_hosts, webhook_host
 from organizations where version > $1 and retained_at is null
 `
 
@@ -45,6 +46,7 @@ type ChangedOrganizationsRow struct {
 	Version             int64      `db:"version"`
 	APITestClients      bool       `db:"api_test_clients"`
 	APIReset            bool       `db:"api_reset"`
+	APIFaults           bool       `db:"api_faults"`
 	MaxTestClients      *int64     `db:"max_test_clients"`
 	Clocked             bool       `db:"clocked"`
 	ClockMode           string     `db:"clock_mode"`
@@ -79,6 +81,7 @@ func (q *Queries) ChangedOrganizations(ctx context.Context, since int64) ([]Chan
 			&i.Version,
 			&i.APITestClients,
 			&i.APIReset,
+			&i.APIFaults,
 			&i.MaxTestClients,
 			&i.Clocked,
 			&i.ClockMode,
@@ -226,17 +229,18 @@ const insertOrganization = `-- name: InsertOrganization :one
 insert into organizations (org_id, resource_uid, generation, namespace, name, latency_percent, monthly_quota,
   rate_limit, webhook_url, webhook_max_retries, webhook_initial_delay_ms, webhook_factor,
   webhook_max_delay_ms, webhook_types, pending_timeout_ms, test_numbers, suspended, reset, api_test_clients,
-  api_reset, max_test_clients, clocked, clock_mode, clock_start, seed, faults, callback_hosts, webhook_host,
-  webhook_refusal)
+  api_reset, api_faults, max_test_clients, clocked, clock_mode, clock_start, seed, faults, callback_hosts,
+  webhook_host, webhook_refusal)
 values ($1, $2, $3, $4, $5,
   $6, $7, $8, $9,
   $10, $11, $12,
   $13, $14, $15,
   $16, $17, $18, $19,
   $20, $21, $22, $23,
-  $24, $25, $26, $27::text[],
-  $28, $29)
-returning org_id, tenant, resource_uid, namespace, name, generation, version, created_at, latency_percent, monthly_quota, rate_limit, pending_timeout_ms, suspended, reset, key_rotation, retained_at, applied, test_numbers, seed, faults, clock_mode, clock_start, clocked, requests_logged_until, followed_until, api_test_clients, api_reset, max_test_clients, api_resets, webhook_url, webhook_host, webhook_refusal, webhook_types, webhook_max_retries, webhook_initial_delay_ms, webhook_factor, webhook_max_delay_ms, callback_hosts, secret_rotation, signing_secret, previous_secret, previous_secret_until, older_secrets, older_secrets_until, secret_fingerprints, secret_since
+  $24,
+  $25, $26, $27, $28::text[],
+  $29, $30)
+returning org_id, tenant, resource_uid, namespace, name, generation, version, created_at, latency_percent, monthly_quota, rate_limit, pending_timeout_ms, suspended, reset, key_rotation, retained_at, applied, test_numbers, seed, faults, clock_mode, clock_start, clocked, requests_logged_until, followed_until, api_test_clients, api_reset, api_faults, max_test_clients, api_resets, fault_changes, webhook_url, webhook_host, webhook_refusal, webhook_types, webhook_max_retries, webhook_initial_delay_ms, webhook_factor, webhook_max_delay_ms, callback_hosts, secret_rotation, signing_secret, previous_secret, previous_secret_until, older_secrets, older_secrets_until, secret_fingerprints, secret_since
 `
 
 type InsertOrganizationParams struct {
@@ -260,6 +264,7 @@ type InsertOrganizationParams struct {
 	Reset                 string      `db:"reset"`
 	APITestClients        bool        `db:"api_test_clients"`
 	APIReset              bool        `db:"api_reset"`
+	APIFaults             bool        `db:"api_faults"`
 	MaxTestClients        *int64      `db:"max_test_clients"`
 	Clocked               bool        `db:"clocked"`
 	ClockMode             string      `db:"clock_mode"`
@@ -293,6 +298,7 @@ func (q *Queries) InsertOrganization(ctx context.Context, arg InsertOrganization
 		arg.Reset,
 		arg.APITestClients,
 		arg.APIReset,
+		arg.APIFaults,
 		arg.MaxTestClients,
 		arg.Clocked,
 		arg.ClockMode,
@@ -332,8 +338,10 @@ func (q *Queries) InsertOrganization(ctx context.Context, arg InsertOrganization
 		&i.FollowedUntil,
 		&i.APITestClients,
 		&i.APIReset,
+		&i.APIFaults,
 		&i.MaxTestClients,
 		&i.ApiResets,
+		&i.FaultChanges,
 		&i.WebhookURL,
 		&i.WebhookHost,
 		&i.WebhookRefusal,
@@ -523,7 +531,7 @@ func (q *Queries) ListStores(ctx context.Context, tenant int64) ([]Store, error)
 
 const lockOrganization = `-- name: LockOrganization :one
 
-select org_id, tenant, resource_uid, namespace, name, generation, version, created_at, latency_percent, monthly_quota, rate_limit, pending_timeout_ms, suspended, reset, key_rotation, retained_at, applied, test_numbers, seed, faults, clock_mode, clock_start, clocked, requests_logged_until, followed_until, api_test_clients, api_reset, max_test_clients, api_resets, webhook_url, webhook_host, webhook_refusal, webhook_types, webhook_max_retries, webhook_initial_delay_ms, webhook_factor, webhook_max_delay_ms, callback_hosts, secret_rotation, signing_secret, previous_secret, previous_secret_until, older_secrets, older_secrets_until, secret_fingerprints, secret_since from organizations where resource_uid = $1 and retained_at is null for update
+select org_id, tenant, resource_uid, namespace, name, generation, version, created_at, latency_percent, monthly_quota, rate_limit, pending_timeout_ms, suspended, reset, key_rotation, retained_at, applied, test_numbers, seed, faults, clock_mode, clock_start, clocked, requests_logged_until, followed_until, api_test_clients, api_reset, api_faults, max_test_clients, api_resets, fault_changes, webhook_url, webhook_host, webhook_refusal, webhook_types, webhook_max_retries, webhook_initial_delay_ms, webhook_factor, webhook_max_delay_ms, callback_hosts, secret_rotation, signing_secret, previous_secret, previous_secret_until, older_secrets, older_secrets_until, secret_fingerprints, secret_since from organizations where resource_uid = $1 and retained_at is null for update
 `
 
 // The configuration. The controller writes it, one sandbox at a time, and the api's directory reads it.
@@ -558,8 +566,10 @@ func (q *Queries) LockOrganization(ctx context.Context, resourceUid pgtype.UUID)
 		&i.FollowedUntil,
 		&i.APITestClients,
 		&i.APIReset,
+		&i.APIFaults,
 		&i.MaxTestClients,
 		&i.ApiResets,
+		&i.FaultChanges,
 		&i.WebhookURL,
 		&i.WebhookHost,
 		&i.WebhookRefusal,
@@ -667,6 +677,49 @@ func (q *Queries) RetiredTenants(ctx context.Context, since int64) ([]int64, err
 			return nil, err
 		}
 		items = append(items, tenant)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const setFaultsOf = `-- name: SetFaultsOf :many
+select tenant, number, entry,
+  (case when ends_at is null then 0
+    else greatest(ceil(extract(epoch from ends_at - now()) * 1000), 1) end)::bigint as ends_in_ms
+from set_faults
+where tenant = any($1::bigint[]) and (ends_at is null or ends_at > now())
+order by tenant, number desc
+`
+
+type SetFaultsOfRow struct {
+	Tenant   int64           `db:"tenant"`
+	Number   int64           `db:"number"`
+	Entry    json.RawMessage `db:"entry"`
+	EndsInMs int64           `db:"ends_in_ms"`
+}
+
+// Returns the faults that were set and have not ended, the newest first. ends_in_ms is the time that is left,
+// 0 without an end. As a duration it does not depend on the clock of the reader.
+func (q *Queries) SetFaultsOf(ctx context.Context, tenants []int64) ([]SetFaultsOfRow, error) {
+	rows, err := q.db.Query(ctx, setFaultsOf, tenants)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []SetFaultsOfRow
+	for rows.Next() {
+		var i SetFaultsOfRow
+		if err := rows.Scan(
+			&i.Tenant,
+			&i.Number,
+			&i.Entry,
+			&i.EndsInMs,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
 	}
 	if err := rows.Err(); err != nil {
 		return nil, err
@@ -837,11 +890,12 @@ set namespace = $1, name = $2, latency_percent = $3,
   webhook_max_delay_ms = $10, webhook_types = $11,
   pending_timeout_ms = $12, test_numbers = $13,
   suspended = $14, api_test_clients = $15,
-  api_reset = $16, max_test_clients = $17,
-  clocked = $18, clock_mode = $19, clock_start = $20,
-  seed = $21, faults = $22, callback_hosts = $23::text[],
-  webhook_host = $24, webhook_refusal = $25
-where tenant = $26
+  api_reset = $16, api_faults = $17,
+  max_test_clients = $18,
+  clocked = $19, clock_mode = $20, clock_start = $21,
+  seed = $22, faults = $23, callback_hosts = $24::text[],
+  webhook_host = $25, webhook_refusal = $26
+where tenant = $27
 `
 
 type UpdateOrganizationParams struct {
@@ -861,6 +915,7 @@ type UpdateOrganizationParams struct {
 	Suspended             bool       `db:"suspended"`
 	APITestClients        bool       `db:"api_test_clients"`
 	APIReset              bool       `db:"api_reset"`
+	APIFaults             bool       `db:"api_faults"`
 	MaxTestClients        *int64     `db:"max_test_clients"`
 	Clocked               bool       `db:"clocked"`
 	ClockMode             string     `db:"clock_mode"`
@@ -891,6 +946,7 @@ func (q *Queries) UpdateOrganization(ctx context.Context, arg UpdateOrganization
 		arg.Suspended,
 		arg.APITestClients,
 		arg.APIReset,
+		arg.APIFaults,
 		arg.MaxTestClients,
 		arg.Clocked,
 		arg.ClockMode,

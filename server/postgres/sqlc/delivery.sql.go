@@ -265,7 +265,7 @@ select claimed.tenant, claimed.id, claimed.fence, claimed.attempts, claimed.unco
   due_tenant.probe, taken.at::timestamptz as taken_at,
   (case when c.tenant is null then taken.at else clock_time(c.stands_at, c.ahead,
     c.last_stamp) end)::timestamptz as present,
-  o.seed, (o.faults is not null)::boolean as with_faults
+  o.seed, o.with_faults::boolean as with_faults
 from (select clock_timestamp() as at) taken
 cross join (
   select given.tenant, given.n, coalesce(given.tenant = any($1::bigint[]),
@@ -273,7 +273,8 @@ cross join (
   from (select unnest($2::bigint[]) as tenant, unnest($3::integer[]) as n) given
 ) due_tenant
 cross join lateral (
-  select o.org_id, o.resource_uid, o.webhook_url, o.webhook_types, o.webhook_max_retries, o.seed, o.faults,
+  select o.org_id, o.resource_uid, o.webhook_url, o.webhook_types, o.webhook_max_retries, o.seed,
+    (o.faults is not null or exists (select from set_faults s where s.tenant = o.tenant)) as with_faults,
     o.webhook_initial_delay_ms, o.webhook_factor, o.webhook_max_delay_ms, o.signing_secret,
     o.previous_secret, o.previous_secret_until, o.older_secrets, o.older_secrets_until
   from organizations o

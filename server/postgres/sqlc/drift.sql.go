@@ -12,7 +12,7 @@ import (
 )
 
 const findOrganization = `-- name: FindOrganization :one
-select o.org_id, o.tenant, o.resource_uid, o.namespace, o.name, o.generation, o.version, o.created_at, o.latency_percent, o.monthly_quota, o.rate_limit, o.pending_timeout_ms, o.suspended, o.reset, o.key_rotation, o.retained_at, o.applied, o.test_numbers, o.seed, o.faults, o.clock_mode, o.clock_start, o.clocked, o.requests_logged_until, o.followed_until, o.api_test_clients, o.api_reset, o.max_test_clients, o.api_resets, o.webhook_url, o.webhook_host, o.webhook_refusal, o.webhook_types, o.webhook_max_retries, o.webhook_initial_delay_ms, o.webhook_factor, o.webhook_max_delay_ms, o.callback_hosts, o.secret_rotation, o.signing_secret, o.previous_secret, o.previous_secret_until, o.older_secrets, o.older_secrets_until, o.secret_fingerprints, o.secret_since, (o.applied is not distinct from (
+select o.org_id, o.tenant, o.resource_uid, o.namespace, o.name, o.generation, o.version, o.created_at, o.latency_percent, o.monthly_quota, o.rate_limit, o.pending_timeout_ms, o.suspended, o.reset, o.key_rotation, o.retained_at, o.applied, o.test_numbers, o.seed, o.faults, o.clock_mode, o.clock_start, o.clocked, o.requests_logged_until, o.followed_until, o.api_test_clients, o.api_reset, o.api_faults, o.max_test_clients, o.api_resets, o.fault_changes, o.webhook_url, o.webhook_host, o.webhook_refusal, o.webhook_types, o.webhook_max_retries, o.webhook_initial_delay_ms, o.webhook_factor, o.webhook_max_delay_ms, o.callback_hosts, o.secret_rotation, o.signing_secret, o.previous_secret, o.previous_secret_until, o.older_secrets, o.older_secrets_until, o.secret_fingerprints, o.secret_since, (o.applied is not distinct from (
   select computed.fingerprint from sandbox_fingerprints() computed
   where computed.tenant = o.tenant))::boolean as settled, (coalesce(o.previous_secret_until <= now(), false)
     or exists (select from unnest(o.older_secrets_until) x(until)
@@ -58,8 +58,10 @@ func (q *Queries) FindOrganization(ctx context.Context, resourceUid pgtype.UUID)
 		&i.Organization.FollowedUntil,
 		&i.Organization.APITestClients,
 		&i.Organization.APIReset,
+		&i.Organization.APIFaults,
 		&i.Organization.MaxTestClients,
 		&i.Organization.ApiResets,
+		&i.Organization.FaultChanges,
 		&i.Organization.WebhookURL,
 		&i.Organization.WebhookHost,
 		&i.Organization.WebhookRefusal,

@@ -7,6 +7,7 @@ package sqlc
 
 import (
 	"context"
+	"encoding/json"
 	"time"
 
 	"github.com/cauri-dev/cauri/server/payments"
@@ -82,6 +83,29 @@ func (q *Queries) AwaitingTenants(ctx context.Context, tenants []int64) ([]int64
 		return nil, err
 	}
 	return items, nil
+}
+
+const changeFaults = `-- name: ChangeFaults :one
+select c.result::text as result, c.wait_seconds::integer as wait_seconds
+from change_faults($1, $2::json, $3, $4) c
+`
+
+type ChangeFaultsRow struct {
+	Result      string `db:"result"`
+	WaitSeconds int32  `db:"wait_seconds"`
+}
+
+// In the tenant scope. See change_faults.
+func (q *Queries) ChangeFaults(ctx context.Context, name *string, entry json.RawMessage, endsMs int64, setBy string) (ChangeFaultsRow, error) {
+	row := q.db.QueryRow(ctx, changeFaults,
+		name,
+		entry,
+		endsMs,
+		setBy,
+	)
+	var i ChangeFaultsRow
+	err := row.Scan(&i.Result, &i.WaitSeconds)
+	return i, err
 }
 
 const countFaultRequest = `-- name: CountFaultRequest :one
@@ -219,16 +243,25 @@ func (q *Queries) DecidedEventFaults(ctx context.Context, tenants []int64, ids [
 }
 
 const declaredFaults = `-- name: DeclaredFaults :many
-select o.tenant, o.faults, sandbox_time(o.tenant)::timestamptz as now from organizations o
+select o.tenant, o.faults, sandbox_time(o.tenant)::timestamptz as now, s.numbers::bigint[] as numbers,
+  s.entries::text[] as entries
+from organizations o
+cross join lateral (
+  select array_agg(s.number order by s.number desc) as numbers,
+    array_agg(s.entry::text order by s.number desc) as entries
+  from set_faults s where s.tenant = o.tenant and (s.ends_at is null or s.ends_at > now())) s
 where o.tenant = any($1::bigint[])
 `
 
 type DeclaredFaultsRow struct {
-	Tenant int64     `db:"tenant"`
-	Faults []byte    `db:"faults"`
-	Now    time.Time `db:"now"`
+	Tenant  int64     `db:"tenant"`
+	Faults  []byte    `db:"faults"`
+	Now     time.Time `db:"now"`
+	Numbers []int64   `db:"numbers"`
+	Entries []string  `db:"entries"`
 }
 
+// Returns the faults of the resources, and those that were set and have not ended, the newest first.
 func (q *Queries) DeclaredFaults(ctx context.Context, tenants []int64) ([]DeclaredFaultsRow, error) {
 	rows, err := q.db.Query(ctx, declaredFaults, tenants)
 	if err != nil {
@@ -238,7 +271,13 @@ func (q *Queries) DeclaredFaults(ctx context.Context, tenants []int64) ([]Declar
 	var items []DeclaredFaultsRow
 	for rows.Next() {
 		var i DeclaredFaultsRow
-		if err := rows.Scan(&i.Tenant, &i.Faults, &i.Now); err != nil {
+		if err := rows.Scan(
+			&i.Tenant,
+			&i.Faults,
+			&i.Now,
+			&i.Numbers,
+			&i.Entries,
+		); err != nil {
 			return nil, err
 		}
 		items = append(items, i)
@@ -548,6 +587,51 @@ func (q *Queries) SendEventAgain(ctx context.Context, spacingMs float64, tenant 
 		return 0, err
 	}
 	return result.RowsAffected(), nil
+}
+
+const setFaults = `-- name: SetFaults :many
+select number, name, entry, set_by, set_at, ends_at, now()::timestamptz as present from set_faults
+where tenant = $1 and (ends_at is null or ends_at > now())
+order by number desc
+`
+
+type SetFaultsRow struct {
+	Number  int64           `db:"number"`
+	Name    string          `db:"name"`
+	Entry   json.RawMessage `db:"entry"`
+	SetBy   string          `db:"set_by"`
+	SetAt   time.Time       `db:"set_at"`
+	EndsAt  *time.Time      `db:"ends_at"`
+	Present time.Time       `db:"present"`
+}
+
+// Returns the faults that were set and have not ended, the newest first.
+func (q *Queries) SetFaults(ctx context.Context, tenant int64) ([]SetFaultsRow, error) {
+	rows, err := q.db.Query(ctx, setFaults, tenant)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []SetFaultsRow
+	for rows.Next() {
+		var i SetFaultsRow
+		if err := rows.Scan(
+			&i.Number,
+			&i.Name,
+			&i.Entry,
+			&i.SetBy,
+			&i.SetAt,
+			&i.EndsAt,
+			&i.Present,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const setTransactionFaults = `-- name: SetTransactionFaults :exec

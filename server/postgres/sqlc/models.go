@@ -260,8 +260,10 @@ type Organization struct {
 	FollowedUntil         *time.Time  `db:"followed_until"`
 	APITestClients        bool        `db:"api_test_clients"`
 	APIReset              bool        `db:"api_reset"`
+	APIFaults             bool        `db:"api_faults"`
 	MaxTestClients        *int64      `db:"max_test_clients"`
 	ApiResets             []time.Time `db:"api_resets"`
+	FaultChanges          []time.Time `db:"fault_changes"`
 	WebhookURL            *string     `db:"webhook_url"`
 	WebhookHost           string      `db:"webhook_host"`
 	WebhookRefusal        string      `db:"webhook_refusal"`

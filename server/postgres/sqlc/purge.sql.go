@@ -317,6 +317,18 @@ func (q *Queries) PurgeSIMs(ctx context.Context, tenant int64, after pgtype.UUID
 	return sim_id, err
 }
 
+const purgeSetFaults = `-- name: PurgeSetFaults :execrows
+delete from set_faults where tenant = $1
+`
+
+func (q *Queries) PurgeSetFaults(ctx context.Context, tenant int64) (int64, error) {
+	result, err := q.db.Exec(ctx, purgeSetFaults, tenant)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const purgeStores = `-- name: PurgeStores :execrows
 delete from stores where tenant = $1
 `

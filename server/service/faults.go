@@ -1,0 +1,103 @@
+package service
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/cauri-dev/cauri/server/faults"
+	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/ledger/faultcounts"
+	"github.com/cauri-dev/cauri/server/sandboxes"
+)
+
+// MinFaultTime and MaxFaultTime bound the time for which a fault is set, in real time. An answer to the setting comes
+// sooner than the shortest time.
+const (
+	MinFaultTime = 10 * time.Second
+	MaxFaultTime = 24 * time.Hour
+)
+
+// FaultRules returns what is wrong with a fault, which is JSON as in spec.faults: messages by field, as in
+// `webhook.delay`. An empty field stands for the whole fault. The result is empty for a valid fault.
+type FaultRules func(fault []byte) map[string][]string
+
+// ErrInvalidFault is returned for a fault that spec.faults could not declare.
+type ErrInvalidFault struct{ Problems map[string][]string } // see [FaultRules]
+
+func (ErrInvalidFault) Error() string { return "the fault is not valid" }
+
+// SetFault sets a fault beside those of the sandbox's resource. No fault acts on this call, since a fault that ends
+// requests would end the one that removes it. It returns [ErrInvalidFault], [ErrDenied], and the errors of
+// [faultcounts.Faults.SetFault].
+func (s *Service) SetFault(ctx context.Context, who *Caller, f faultcounts.Setting) error {
+	if problems := s.faultRules(f.Entry); len(problems) > 0 {
+		return ErrInvalidFault{problems}
+	}
+	return s.changeFaults(ctx, who, func(ctx context.Context, sandbox *sandboxes.Sandbox) error {
+		return s.ledger.SetFault(ctx, sandbox.Tenant, f)
+	})
+}
+
+// RemoveFaults removes the fault that was set with a name, or all that were set if the name is empty. It returns
+// [ErrDenied], and the errors of [faultcounts.Faults.RemoveFaults].
+func (s *Service) RemoveFaults(ctx context.Context, who *Caller, name string) error {
+	return s.changeFaults(ctx, who, func(ctx context.Context, sandbox *sandboxes.Sandbox) error {
+		return s.ledger.RemoveFaults(ctx, sandbox.Tenant, name)
+	})
+}
+
+// changeFaults calls f if the sandbox allows it, and then reads the configuration, so that the next request of the
+// caller meets the change. Other processes read it within half a second.
+func (s *Service) changeFaults(ctx context.Context, who *Caller, f func(context.Context, *sandboxes.Sandbox) error) error {
+	if err := s.permitted(ctx, who, changeFaults, f); err != nil {
+		return err
+	}
+	_ = s.directory.Refresh(ctx) // the change is recorded, and the next poll reads it
+	return nil
+}
+
+// FaultState is a fault of a sandbox with what it did.
+type FaultState struct {
+	faults.Fault
+	Acts ledger.FaultActs
+	Set  *faultcounts.SetState // nil: the resource declares it
+}
+
+// Faults returns the faults of a sandbox in the order in which they act.
+func (s *Service) Faults(ctx context.Context, sandbox *sandboxes.Sandbox) ([]FaultState, error) {
+	set, err := s.ledger.SetFaults(ctx, sandbox.Tenant)
+	if err != nil {
+		return nil, err
+	}
+	var all faults.Set
+	for i := range set {
+		all = append(all, set[i].Fault)
+	}
+	for _, f := range sandbox.Faults {
+		if f.Number == 0 {
+			all = append(all, f)
+		}
+	}
+	acts, err := s.ledger.FaultActs(ctx, sandbox.Tenant, all)
+	if err != nil {
+		return nil, err
+	}
+	states := make([]FaultState, len(all))
+	for i := range all {
+		states[i] = FaultState{Fault: all[i], Acts: acts[i]}
+		if i < len(set) {
+			states[i].Set = &set[i]
+		}
+	}
+	return states, nil
+}
+
+// EntryOf returns a fault as in spec.faults.
+func EntryOf(f *faults.Fault) []byte {
+	entry, err := json.Marshal(f)
+	if err != nil {
+		panic(err) // it was read from JSON, or is of this program
+	}
+	return entry
+}
