@@ -23,11 +23,11 @@ func TestFaultsOfAResourceAreRead(t *testing.T) {
 		Until: "2026-11-22T12:00:00Z", Every: true,
 	}
 	webhook := &v1alpha1.WebhookFault{
-		Drop: true, Duplicate: 2, Spacing: "500ms", OutOfOrder: true, Delay: "1m0s", BeforeAnswer: true, BadSignature: true,
+		Drop: true, Duplicate: 2, Overlap: true, Spacing: "500ms", OutOfOrder: true, Delay: "1m0s", BeforeAnswer: true, BadSignature: true,
 		StaleTimestamp: "10m0s", Truncate: true, ContentType: "text/plain", UnknownField: true, UnknownEvent: true,
 	}
 	api := &v1alpha1.APIFault{Status: 503, RetryAfter: "2s", DropConnection: "AfterCommit", Delay: "3s", MalformedBody: true}
-	callback := &v1alpha1.CallbackFault{Drop: true, Duplicate: 2, Delay: "1m0s", BeforeAnswer: true}
+	callback := &v1alpha1.CallbackFault{Drop: true, Duplicate: 2, Overlap: true, Delay: "1m0s", BeforeAnswer: true}
 	operator := &v1alpha1.OperatorFault{
 		Status: 503, DropConnection: "AfterCommit", Delay: "3s", StatusStaysPending: "10m0s", Reason: "NOT_ALLOWED", Callback: callback,
 	}
