@@ -52,7 +52,7 @@ func TestPaymentByHand(t *testing.T) {
 	b := f.signedIn(checkout, key)
 	got := b.post(checkout, "/try", paymentForm("scenario", "success", "order_ref", "order-7"))
 	got.has(t, "It is done. Its status is SUCCESS.", "HTTP/1.1 201 Created", `"source": "api"`, `"amount": 12500`, `"currency": "RWF"`,
-		`"reference": "by-hand-1"`, "Your code waits 0.8 s for this answer")
+		`"reference": "by-hand-1"`, "s for this answer, as an operator takes its time.")
 	if got.status != http.StatusOK {
 		t.Errorf("the form answered %d", got.status)
 	}
