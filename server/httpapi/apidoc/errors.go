@@ -55,7 +55,7 @@ var ErrorCases = []ErrorCase{
 	},
 	{
 		"The transaction, event, test client, fault or store does not exist in this sandbox, or the path does not exist. `detail.stores` has the stores, " +
-			"`detail.path` the path without a slash too many.",
+			"`detail.path` the right path, or the path of the operator's own API that has this path.",
 		view.NoSuchTransaction(),
 	},
 	{
