@@ -7,6 +7,8 @@ import (
 	"errors"
 	"io"
 	"strings"
+
+	"github.com/cauri-dev/cauri/server/syntax"
 )
 
 // maxXMLDepth is the maximum depth of the elements that are read. A document is not read further than its first deeper
@@ -22,7 +24,7 @@ func isXML(text []byte) bool {
 // none), and the names of the others. It reads no document type, and so no entities but those of XML itself.
 func (k *Redactor) elements(text []byte, allowed Fields) (kept json.RawMessage, notKept names) {
 	in := xml.NewDecoder(bytes.NewReader(bytes.TrimPrefix(text, []byte("\ufeff"))))
-	in.CharsetReader = func(_ string, in io.Reader) (io.Reader, error) { return in, nil } // clients declare wrong ones
+	in.CharsetReader = syntax.Charset
 	values := map[string]string{}
 	var content strings.Builder
 	depth, childless := 0, false
