@@ -44,7 +44,10 @@ func TestRequestLogHasWhatFailedAtMTN(t *testing.T) {
 		t.Fatalf("the log (-want +got):\n%s", diff)
 	}
 	refused := got[3]
-	sent := object{"amount": "5", "currency": "USD", "externalId": "order-1042", "payerMessage": "Two tickets", "payeeNote": "shop"}
+	sent := object{
+		"amount": "5", "currency": "USD", "externalId": "order-1042", "payerMessage": "Two tickets", "payeeNote": "shop",
+		"payer": object{"partyIdType": "MSISDN", "partyId": alice[1:]},
+	}
 	if diff := cmp.Diff(any(sent), refused["requestBody"]); diff != "" {
 		t.Errorf("the request's body (-sent +kept):\n%s", diff)
 	}
@@ -52,7 +55,10 @@ func TestRequestLogHasWhatFailedAtMTN(t *testing.T) {
 	if diff := cmp.Diff(any(answer), refused["responseBody"]); diff != "" {
 		t.Errorf("the answer's body (-want +kept):\n%s", diff)
 	}
-	if fmt.Sprint(refused["notKept"]) != "[payer]" || refused["requestId"] != "try-1" || fmt.Sprint(got[2]["notKept"]) != "[status]" {
+	if hint := "currency: expected RWF"; refused["hint"] != hint {
+		t.Errorf("the hint is %v, want %s", refused["hint"], hint)
+	}
+	if fmt.Sprint(refused["notKept"]) != "[]" || refused["requestId"] != "try-1" || fmt.Sprint(got[2]["notKept"]) != "[status]" {
 		t.Errorf("kept are %v and %v", refused, got[2])
 	}
 
@@ -112,6 +118,9 @@ func TestRequestLogHasNoSecretOfMTN(t *testing.T) {
 		for _, field := range []string{"amount", "currency", "externalId", "payerMessage", "payeeNote", "referenceIdToRefund"} {
 			send("POST", pay, fmt.Sprintf(`{%q: %s}`, field, quoted), "X-Reference-Id", newReference())
 			send("POST", "/disbursement/v1_0/refund", fmt.Sprintf(`{%q: %s}`, field, quoted), "X-Reference-Id", newReference())
+			for _, nested := range []string{`{"payer":{%q:%s}}`, `{"payee":[{%q:%s}]}`, `{"status":{"amount":[[{%q:%s}]]}}`} {
+				send("POST", pay, fmt.Sprintf(nested, field, quoted), "X-Reference-Id", newReference())
+			}
 		}
 		told := strings.Replace(payBody(alice, "100", "RWF"), `"order-1042"`, string(quoted), 1)
 		reference := newReference()
@@ -142,7 +151,7 @@ func TestRequestLogHasNoSecretOfMTN(t *testing.T) {
 		}
 		for _, body := range []string{
 			"%s", "grant_type=%s", `["%s"]`, `{"amount":1,%s`, `{"token":"%s"}`, `{"access_token":"%s","amount":"x"}`, `{"apiKey":"%s"`,
-			`{"%s":1}`, `{"payer":{"partyId":"%s","partyIdType":"MSISDN"}}`, `{"amount":{"amount":"%s"}}`, `{"currency":["%s"]}`,
+			`{"%s":1}`, `{"payer":{"pin":"%s","partyIdType":"MSISDN"}}`, `{"amount":{"token":{"amount":"%s"}}}`, `{"currency":[{"password":["%s"]}]}`,
 		} {
 			send("POST", pay, fmt.Sprintf(body, strings.Trim(string(quoted), `"`)), "X-Reference-Id", newReference())
 			send("POST", token, fmt.Sprintf(body, secret), "Authorization", "Basic "+basic)

@@ -23,6 +23,7 @@ type Front struct {
 type LoggedFields struct {
 	Query, Body, Answer requests.Fields
 	OnlyFailures        bool // true: the log omits requests with the status 200
+	Nested              bool // whether fields of Body are kept at every level, and not only at the first
 }
 
 // Secret is a type of credential that a front accepts. The request log stores no credentials.

@@ -64,7 +64,7 @@ func (x *Pipeline) logRequest(r *http.Request, c *call, route string) {
 	}
 	query, notQuery := k.Query(r.URL.RawQuery, kept.Query)
 	sent := c.logged.sent.beginning()
-	body, notBody := k.Request(sent, kept.Body)
+	body, notBody := k.Request(sent, kept.Body, kept.Nested)
 	if unread := slices.ContainsFunc(notBody, requests.IsUnread); unread && len(sent) < requests.MaxBody {
 		e.Hint = strings.Join(slices.DeleteFunc([]string{e.Hint, "the body begins " + k.Outline(sent, kept.Body)}, isEmpty), "; ")
 	}

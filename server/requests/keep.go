@@ -183,10 +183,11 @@ func (k *Redactor) pairs(raw string, allowed Fields, what, rest string) (kept js
 	return encodedTexts(values), left
 }
 
-// Request returns the fields of a request's body whose names are in allowed, except objects and lists, and the names of
-// the other fields. text is the beginning of the body: a JSON object, XML, or a form. kept is nil for anything else, and
+// Request returns the fields of a request's body whose names are in allowed, and the names of the other fields. If nested
+// is true, a field with an object, or with a list of objects, has their fields whose names are in allowed. Otherwise
+// objects and lists are not kept. text is the beginning of the body: a JSON object, XML, or a form. kept is nil for anything else, and
 // for a body without such fields.
-func (k *Redactor) Request(text []byte, allowed Fields) (kept json.RawMessage, notKept []string) {
+func (k *Redactor) Request(text []byte, allowed Fields, nested bool) (kept json.RawMessage, notKept []string) {
 	switch {
 	case len(text) == 0:
 		return nil, nil
@@ -196,7 +197,7 @@ func (k *Redactor) Request(text []byte, allowed Fields) (kept json.RawMessage, n
 		return k.pairs(string(text), allowed, "a field", string(RestOfBody))
 	}
 	c := newCopier(k, text, allowed)
-	c.left = &names{}
+	c.left, c.flat = &names{}, !nested
 	if !c.document() {
 		return nil, []string{string(WholeBody)}
 	}
@@ -270,7 +271,8 @@ type copier struct {
 	in      *json.Decoder
 	out     []byte
 	allowed Fields
-	left    *names // names of fields that are not kept; nil: fields of all levels are kept, else of the first
+	left    *names // names of fields that are not kept; nil: they are not needed
+	flat    bool   // whether only fields of the first level are kept
 }
 
 func newCopier(k *Redactor, text []byte, allowed Fields) *copier {
@@ -335,7 +337,16 @@ func (c *copier) member() (kept, whole bool) {
 	return kept, whole
 }
 
-// value copies a value, if it may be kept.
+// item copies an element of a list. Of a request, it copies no texts and numbers: no API has lists of them.
+func (c *copier) item() (kept, whole bool) {
+	before := len(c.out)
+	if kept, whole = c.value(); kept && c.left != nil && c.out[before] != '{' && c.out[before] != '[' {
+		return false, whole
+	}
+	return kept, whole
+}
+
+// value copies a value, if it may be kept. Of an object, it copies the fields that may be kept.
 func (c *copier) value() (kept, whole bool) {
 	token, err := c.in.Token()
 	if err != nil {
@@ -344,12 +355,12 @@ func (c *copier) value() (kept, whole bool) {
 	switch v := token.(type) {
 	case json.Delim:
 		switch {
-		case c.left != nil:
+		case c.flat:
 			return false, c.skipTo(1)
 		case v == '{':
 			return true, c.list('{', '}', c.member)
 		}
-		return true, c.list('[', ']', c.value)
+		return true, c.list('[', ']', c.item)
 	case string:
 		c.out = append(c.out, encoded(c.Text(v))...)
 	case json.Number:

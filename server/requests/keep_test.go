@@ -130,9 +130,33 @@ func TestKeptBodies(t *testing.T) {
 		"amount=1&pin=1234":                  {"", "the body"},
 		`{"reference":"` + strings.Repeat("x", 600) + `"}`: {`{"reference":"` + strings.Repeat("x", 500) + `"}`, ""},
 	} {
-		kept, left := keeper().Request([]byte(body), allowed)
+		kept, left := keeper().Request([]byte(body), allowed, false)
 		if got := [2]string{string(kept), strings.Join(left, ", ")}; got != want {
 			t.Errorf("%.60q is kept as %q, want %q", body, got, want)
+		}
+	}
+}
+
+// Of an operator's program, fields of all levels are kept if their names and those of the objects around them may be, and no secret is.
+func TestKeptNestedFields(t *testing.T) {
+	t.Parallel()
+	allowed := Fields{"amount": true, "reference": true, "ok": true, "detail": true}
+	for body, want := range map[string][2]string{
+		`{"amount":{"amount":[{}]},"ok":1}`:                                 {`{"amount":{"amount":[{}]},"ok":1}`, ""},
+		`{"amount":["x",5],"ok":1,"pin":2}`:                                 {`{"amount":[],"ok":1}`, "pin"},
+		`{"detail":{"pin":"4711","ok":[{"pin":{"ok":1},"amount":5}]}}`:      {`{"detail":{"ok":[{"amount":5}]}}`, "pin"},
+		`{"other":{"amount":5},"detail":{"reference":"opaque-7f3a9c51d2"}}`: {`{"detail":{"reference":"[credential]"}}`, "other"},
+		`{"detail":{"detail":{"reference":"pin-1234","pin4":7}}}`:           {`{"detail":{"detail":{"reference":"[credential]"}}}`, "a field"},
+		`{"ok":1,"detail":{"amount":1,"pin`:                                 {`{"ok":1,"detail":{"amount":1}}`, "the rest of the body"},
+		`{"detail":[[{"amount":1,"token":"x"}],"x"]}`:                       {`{"detail":[[{"amount":1}]]}`, "token"},
+		strings.Repeat(`{"detail":`, 1000):                                  {"", ""},
+	} {
+		kept, left := keeper().Request([]byte(body), allowed, true)
+		if got := [2]string{string(kept), strings.Join(left, ", ")}; got != want && len(body) < 1000 {
+			t.Errorf("%.60q is kept as %q, want %q", body, got, want)
+		}
+		if !json.Valid(kept) {
+			t.Errorf("%.60q is kept as %q, which is no JSON", body, kept)
 		}
 	}
 }
@@ -161,7 +185,7 @@ func TestKeptElements(t *testing.T) {
 		strings.Repeat("<a>", 9) + "<amount>5</amount>":                      {`{"amount":"5"}`, "the rest of the body"},
 		"<": {"", "the rest of the body"},
 	} {
-		kept, left := keeper().Request([]byte(body), allowed)
+		kept, left := keeper().Request([]byte(body), allowed, false)
 		if got := [2]string{string(kept), strings.Join(left, ", ")}; got != want {
 			t.Errorf("%s is kept as %q, want %q", body, got, want)
 		}
@@ -181,7 +205,7 @@ func TestKeptForms(t *testing.T) {
 		"amount=5&reference=" + strings.Repeat("x", 4070) + "opaque-7": {`{"amount":"5"}`, "the rest of the body"},
 		`{"amount":5}`: {"", "a field"},
 	} {
-		kept, left := k.Request([]byte(body), allowed)
+		kept, left := k.Request([]byte(body), allowed, false)
 		if got := [2]string{string(kept), strings.Join(left, ", ")}; got != want {
 			t.Errorf("%.60q is kept as %q, want %q", body, got, want)
 		}
@@ -216,7 +240,7 @@ func FuzzKeep(f *testing.F) {
 		}
 		k := NewRedactor(http.Header{"Authorization": {"Bearer " + secret}})
 		allowed := Fields{"reference": true, "amount": true, "status": true}
-		sent, _ := k.Request([]byte(body), allowed)
+		sent, _ := k.Request([]byte(body), allowed, true)
 		asked, _ := k.Query(query, allowed)
 		for _, kept := range []json.RawMessage{sent, asked, k.Answer([]byte(body), allowed)} {
 			if kept == nil {
