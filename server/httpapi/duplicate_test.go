@@ -125,7 +125,7 @@ func TestConflictWithAnOperatorsOwnAPI(t *testing.T) {
 	holder := object{"id": found["id"], "type": "collection", "status": "PENDING"}
 	f.call("POST", "/v1/payments", payment(reference)).takenBy(t, "MTN's", holder, object{"source": "native"})
 
-	whose := fmt.Sprintf("duplicate_reference: the reference belongs to the collection %s with status PENDING, which ", found["id"])
+	whose := fmt.Sprintf("duplicate_reference: X-Reference-Id: the reference belongs to the collection %s with status PENDING, which ", found["id"])
 	for said, body := range map[string]string{
 		"was recorded with the same fields: an operator refuses a repetition too": payBody(alice, "1000", "RWF"),
 		"has the amount 1000":                          payBody(alice, "7", "RWF"),

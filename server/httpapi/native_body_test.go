@@ -22,7 +22,7 @@ func TestBodiesThatAreTooLarge(t *testing.T) {
 	padding := strings.Repeat("x", 70_000)
 	for _, api := range operators.NativeAPIs() {
 		c := api.Derive(key)
-		refused := api.Refuse(operatorapi.Refuse(operatorapi.UserInvalid))
+		refused := api.Refuse(&operatorapi.Refusal{Reason: operatorapi.UserInvalid, Basic: true})
 		want, err := json.Marshal(refused.Body)
 		if err != nil {
 			t.Fatal(err)

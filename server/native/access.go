@@ -20,7 +20,13 @@ import (
 // If route is nil, the path is unknown, and admit returns an error.
 func (s *sandbox) admit(r *http.Request, route *operatorapi.Route) error {
 	if err := s.enter(r); err != nil {
+		if route == nil && s.api.PathFirst {
+			return s.noRoute(r)
+		}
 		return s.asCredential(err, route)
+	}
+	if s.api.NeedsLength && lacksLength(r) {
+		return operatorapi.Refuse(operatorapi.NoLength)
 	}
 	if route == nil {
 		return s.noRoute(r)
@@ -29,6 +35,11 @@ func (s *sandbox) admit(r *http.Request, route *operatorapi.Route) error {
 		return nil // the key is only the user's id, so the request counts after its token or password was checked
 	}
 	return s.count(r.Context())
+}
+
+// lacksLength reports whether a POST has no body and does not say so. HTTP/2 needs no length.
+func lacksLength(r *http.Request) bool {
+	return r.Method == http.MethodPost && r.ProtoMajor == 1 && r.ContentLength == 0 && r.Header.Get("Content-Length") == ""
 }
 
 // noRoute returns the refusal of a path or a method that the API does not have. Its Allow has the methods of the path.

@@ -29,13 +29,18 @@ func (s *sandbox) recordOnce(ctx context.Context, o operatorapi.Order, record re
 	if o.CallbackURL != "" {
 		o.Callbacks = []payments.PlannedCallback{{URL: o.CallbackURL}}
 	}
+	if err := s.exceptElsewhere(ctx, &o); err != nil {
+		return err
+	}
 	if len(o.Callbacks) > payments.MaxCallbacks {
 		return fmt.Errorf("an order has %d callbacks, and may have %d", len(o.Callbacks), payments.MaxCallbacks)
 	}
 	recorded, err := record(ctx, s.who, service.Order{
 		Order:       o.Order,
 		Fingerprint: func(string) []byte { return ledger.NativeHash(o.Operation) },
-		Call:        &service.OperatorCall{Operation: o.Operation, Sent: sent, Callbacks: o.Callbacks, Party: o.Party},
+		Call: &service.OperatorCall{
+			Operation: o.Operation, Sent: sent, Callbacks: o.Callbacks, Party: o.Party, AnyNumber: o.AnyNumber,
+		},
 	})
 	var duplicate service.ErrDuplicateReference
 	switch {
@@ -45,6 +50,19 @@ func (s *sandbox) recordOnce(ctx context.Context, o operatorapi.Order, record re
 		err = operatorapi.Refuse(operatorapi.Duplicate).Say(whoseReference(&o, recorded.Transaction))
 	}
 	s.recorded, s.operation = recorded, o.Operation
+	return err
+}
+
+// exceptElsewhere removes from an order what the operator's own sandbox does with its number, if the number is that of a
+// test client of another operator or country: the operator does not know that number.
+func (s *sandbox) exceptElsewhere(ctx context.Context, o *operatorapi.Order) error {
+	if o.Party == nil && !o.AnyNumber || o.MSISDN == "" {
+		return nil
+	}
+	sim, err := s.native.ledger.FindSIM(ctx, s.who.Sandbox.Tenant, o.MSISDN)
+	if sim != nil && !sim.Of(o.Operator, o.Country) {
+		o.Party, o.AnyNumber = nil, false
+	}
 	return err
 }
 

@@ -27,6 +27,9 @@ func (e refusedCall) Unwrap() error { return e.error }
 
 // answer returns the answer for the refusal of a call.
 func (e refusedCall) answer(api *operatorapi.API, refusal *operatorapi.Refusal) operatorapi.Answer {
+	if e.sandbox != nil {
+		_, _, refusal.Basic = e.sandbox.request.BasicAuth()
+	}
 	if e.route != nil && e.route.Refuse != nil {
 		return e.route.Refuse(refusal, e.sandbox.sent())
 	}
@@ -47,7 +50,7 @@ func (n *Native) refuse(
 	if a.Header == nil {
 		a.Header = http.Header{}
 	}
-	a.Code, a.Hint = cmp.Or(string(told.Reason), refusal.Code()), cmp.Or(told.Detail, refusal.Detail)
+	a.Code, a.Hint = cmp.Or(string(told.Reason), refusal.Code()), cmp.Or(told.Detail, api.Detail(refusal))
 	a.Header.Set(requests.ReasonHeader, a.Code)
 	if a.Hint != "" {
 		a.Header.Set(requests.ReasonHeader, a.Code+": "+a.Hint)

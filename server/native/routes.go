@@ -52,7 +52,7 @@ func (n *Native) front(api *operatorapi.API) *httpfront.Front {
 			return n.refuse(r, api, err, func(refusal *operatorapi.Refusal) operatorapi.Answer { return refused.answer(api, refusal) })
 		},
 		Kept: func(string, string) httpfront.LoggedFields {
-			return httpfront.LoggedFields{Body: fields, Answer: fields}
+			return httpfront.LoggedFields{Body: fields, Answer: fields, Nested: true}
 		},
 	}
 }

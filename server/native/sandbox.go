@@ -73,6 +73,15 @@ func (s *sandbox) Holder(ctx context.Context, e operatorapi.Environment, msisdn 
 	facts := payments.DisbursementFacts{
 		Policy: sandbox.Environments[market].UnknownPolicy, TestNumber: service.TestNumberIn(sandbox, market, msisdn),
 	}
+	if e.AnyNumber {
+		elsewhere, err := s.native.ledger.FindSIM(ctx, sandbox.Tenant, msisdn)
+		if err != nil {
+			return operatorapi.Holder{}, err
+		}
+		if elsewhere == nil {
+			facts.Policy = payments.Passthrough
+		}
+	}
 	switch facts.Outcome() {
 	case payments.UnknownMSISDN:
 		return operatorapi.Holder{}, operatorapi.Refuse(operatorapi.NotFound).Say(s.native.service.WhyUnknown(ctx, sandbox, market, msisdn))

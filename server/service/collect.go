@@ -71,7 +71,7 @@ func (s *Service) decideCollection(
 	n := &ledger.NewCollection{Transaction: t, Presumed: presumed, ExpireAfter: sandbox.PendingTimeout}
 	s.decideOutcome(n, sandbox, r, payments.CollectionFacts{
 		Scenario: o.Scenario, Amount: split.Amount, CustomerTotal: split.CustomerTotal, MaxAmount: environment.MaxAmount,
-		Policy: environment.UnknownPolicy, TestNumber: TestNumberIn(sandbox, market, o.MSISDN),
+		Policy: r.policy(environment.UnknownPolicy), TestNumber: TestNumberIn(sandbox, market, o.MSISDN),
 	})
 	return n, nil
 }
@@ -83,6 +83,9 @@ func (s *Service) decideOutcome(
 ) {
 	if facts.Scenario == "" {
 		n.ByPayer, n.TestBehavior = s.statusByPayer(facts, sandbox, r.Reference), behaviorOf(facts.TestNumber)
+		if r.Call != nil && r.Call.AnyNumber && facts.TestNumber == nil {
+			n.TestBehavior = payments.Approve
+		}
 		s.asParty(n, sandbox, r)
 		return
 	}

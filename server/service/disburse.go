@@ -54,7 +54,7 @@ func (s *Service) decideDisbursement(sandbox *sandboxes.Sandbox, r *recording) (
 		AbsorptionPct: environment.Terms.AbsorptionPct,
 	}
 	facts := payments.DisbursementFacts{
-		Policy: environment.UnknownPolicy, TestNumber: TestNumberIn(sandbox, market, o.MSISDN),
+		Policy: r.policy(environment.UnknownPolicy), TestNumber: TestNumberIn(sandbox, market, o.MSISDN),
 	}
 	n := &ledger.NewDisbursement{Transaction: t, Latency: s.payoutLatency(sandbox, o.Reference), Unknown: facts.Outcome()}
 	s.decideUnknown(n, sandbox, r)

@@ -15,6 +15,9 @@ const AmountForm = `^[0-9]{1,18}(\.0{1,18})?$`
 // number matches an amount. It limits the exponent to two digits too, because WholeAmount computes the value exactly.
 var number = regexp.MustCompile(`^[0-9]{1,18}(\.[0-9]{1,18})?([eE]\+?[0-9]{1,2})?$`)
 
+// WholeUnits says what an amount has to be, for [Refusal.Expect].
+const WholeUnits = "whole units, from 1 to 1000000000000"
+
 // WholeAmount returns an amount in whole units, from a JSON number or from a JSON string with one. It accepts
 // floating-point numbers, which clients send: 5.0 is 5, and Java's 1.0E7 is 10000000. ok is false for anything else,
 // such as an amount with decimals.

@@ -175,12 +175,13 @@ func (a *API) responses(r *Route) map[string]any {
 	byStatus := map[int][]Answer{}
 	reasons := map[int][]string{}
 	for _, reason := range a.Refusals(r) {
-		var answer Answer
 		for _, refusal := range a.refusals(r, reason) {
-			answer = a.Refuse(refusal)
+			answer := a.Refuse(refusal)
 			byStatus[answer.Status] = append(byStatus[answer.Status], answer)
+			if name := "`" + string(reason) + "`"; !slices.Contains(reasons[answer.Status], name) {
+				reasons[answer.Status] = append(reasons[answer.Status], name)
+			}
 		}
-		reasons[answer.Status] = append(reasons[answer.Status], "`"+string(reason)+"`")
 	}
 	for status, answers := range byStatus {
 		told := map[string]any{"description": "Refused: " + strings.Join(reasons[status], ", ") + ". The header X-Cauri-Reason says it, or more."}
@@ -208,6 +209,8 @@ func (a *API) refusals(r *Route, reason Reason) (all []*Refusal) {
 		for _, token := range []Token{UnknownToken, NoToken, ExpiredToken} {
 			all = append(all, &Refusal{Reason: reason, Token: token})
 		}
+	case reason == UserInvalid && a.Login != nil:
+		all = []*Refusal{{Reason: reason}, {Reason: reason, Basic: true}}
 	case namesField:
 		for _, f := range r.Doc.Request {
 			all = append(all, Because(reason, prefix+f.Name))
@@ -223,6 +226,9 @@ func (a *API) Refusals(r *Route) []Reason {
 	all := []Reason{TooMany, Unavailable, Internal}
 	if a.KeyHeader != "" {
 		all = append([]Reason{KeyMissing, KeyInvalid}, all...)
+	}
+	if a.NeedsLength && r.Method == http.MethodPost {
+		all = append(all, NoLength)
 	}
 	switch r.Access {
 	case ByUser:

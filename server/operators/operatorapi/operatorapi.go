@@ -29,6 +29,10 @@ type API struct {
 	// KeyHeader is the name of the header that Key reads first. It is empty if the API has no such header: Key then
 	// reads the user or the token.
 	KeyHeader string
+	// PathFirst is whether the API answers an unknown path with [NoRoute] whatever the credentials are.
+	PathFirst bool
+	// NeedsLength is whether the gateway of the API refuses a POST without Content-Length, with [NoLength].
+	NeedsLength bool
 	// Login returns the user and the password of a request for a token. If Login is nil, they come from Basic
 	// authentication.
 	Login func(r *http.Request, body func() []byte) (id, password string, given bool)
@@ -39,6 +43,11 @@ type API struct {
 	// FieldReasons has a prefix for each reason whose answers name a field of the request. [Refusal.ErrorCode] is then
 	// this prefix, followed by the name of the field. nil: no answer names a field.
 	FieldReasons map[Reason]string
+	// Expected has, for reasons whose refusals all concern the same part of a request, that part. It is the detail of
+	// such a refusal without one, see [API.Detail].
+	Expected map[Reason]Expected
+	// Parts has, for an error code of /v1, the part of a request that its detail concerns.
+	Parts map[string]string
 	// OwnAdvice is the advice for the reasons that only this operator has. It also replaces the common advice for other
 	// reasons, see [API.Advice].
 	OwnAdvice map[Reason]Advice
@@ -69,6 +78,9 @@ type API struct {
 	// SecretForm matches the credentials of the API. The request log hides what it matches in a kept field.
 	SecretForm *regexp.Regexp
 }
+
+// Expected is what a part of a request has to be, see [Refusal.Expect].
+type Expected struct{ Part, Form string }
 
 // File is a part of an API that anybody may read, for example a WSDL.
 type File struct {
@@ -215,6 +227,8 @@ type Environment struct {
 	Vague    bool            // whether failures are reported without their reason
 	Quirks   map[string]bool // quirks that the resource turns on or off; a missing quirk is on
 	Callback CallbackTarget
+	// AnyNumber is whether any number has an account, as [Order.AnyNumber]. The operator's package sets it for a request.
+	AnyNumber bool
 }
 
 // CallbackTarget is the receiver of callbacks in the resource. It is for operators whose requests name no URL.
@@ -235,6 +249,8 @@ type Order struct {
 	// Party is the behavior of the number in the operator's own sandbox; nil for none. It applies if no SIM has the
 	// number.
 	Party *payments.TestNumber
+	// AnyNumber is whether a number pays, and can be paid, that no SIM and no test number of the sandbox has.
+	AnyNumber bool
 }
 
 // StatusView says how an outcome is reported.
@@ -355,6 +371,7 @@ const (
 	NotFound     Reason = "not_found"
 	Invalid      Reason = "invalid_request" // the request is malformed, or has an invalid value
 	Duplicate    Reason = "duplicate_reference"
+	NoLength     Reason = "length_required" // a POST without Content-Length, of an API with [API.NeedsLength]
 	TooMany      Reason = "rate_limited"
 	Unavailable  Reason = "unavailable" // the sandbox is suspended, its quota is used up, or the database cannot be reached
 	Internal     Reason = "internal"
@@ -367,8 +384,9 @@ type Refusal struct {
 	Reason    Reason
 	Status    int    // HTTP status, only for [Gateway]
 	ErrorCode string // more specific error code of /v1, for the header X-Cauri-Reason; empty: Reason
-	Detail    string // what is wrong, after the code in X-Cauri-Reason: a sentence without its period; empty for none
+	Detail    string // what is wrong, after the code in X-Cauri-Reason, without a period, see [Refusal.Expect]; empty for none
 	Token     Token  // what is wrong with the token, only for [TokenInvalid]
+	Basic     bool   // whether the request has Basic authentication, only for [UserInvalid]
 	// Allow has the methods that the path has, only for [NoRoute]. It is empty if there is no such path.
 	Allow []string
 }
@@ -389,6 +407,12 @@ func (r *Refusal) Say(detail string) *Refusal {
 	return r
 }
 
+// Expect sets Detail to what is wrong with a part of the request, and returns the refusal. The parameter part is the name
+// of a header, of a parameter, or of a field of the body with its path. The parameter form says what the part should be.
+func (r *Refusal) Expect(part, form string) *Refusal {
+	return r.Say(part + ": expected " + form)
+}
+
 // Refuse returns a refusal.
 func Refuse(reason Reason) *Refusal { return &Refusal{Reason: reason} }
 
@@ -399,6 +423,16 @@ func Because(reason Reason, code string) *Refusal { return &Refusal{Reason: reas
 func IsRefused(err error, reason Reason) bool {
 	var r *Refusal
 	return errors.As(err, &r) && r.Reason == reason
+}
+
+// ExpectFound calls [Refusal.Expect] if the error is a refusal with [NotFound] and without a detail. It returns any other
+// error unchanged.
+func ExpectFound(err error, part, form string) error {
+	var r *Refusal
+	if errors.As(err, &r) && r.Reason == NotFound && r.Detail == "" {
+		return Refuse(NotFound).Expect(part, form)
+	}
+	return err
 }
 
 // OfStatus returns the refusal that is answered with an HTTP status. code is its error code of /v1.

@@ -1,6 +1,9 @@
 package operatorapi
 
-import "cmp"
+import (
+	"cmp"
+	"strings"
+)
 
 // Advice says when a request is refused, and what to do then. Both are sentences, with code between backticks.
 type Advice struct{ When, Instead string }
@@ -35,6 +38,31 @@ var advice = map[Reason]Advice{
 	TooMany:     {"The sandbox has had more requests in a minute than it allows.", "Wait, then send the same request again."},
 	Unavailable: {"The sandbox is suspended, its quota is used up, or the database cannot be reached.", "Read `X-Cauri-Reason`, which says what it is."},
 	Internal:    {"An error of the service.", "Send the same request again. If the error stays, report it with the header `X-Request-Id`."},
+}
+
+// tokens says what is wrong with a token.
+var tokens = map[Token]string{NoToken: "; there is none", ExpiredToken: "; this one has expired"}
+
+// Detail returns what is wrong with a request, for the header X-Cauri-Reason and the request log: the detail of the
+// refusal, or what the API expects. It returns "" for a refusal that no part of the request causes.
+func (a *API) Detail(r *Refusal) string {
+	expected, known := a.Expected[r.Reason]
+	part := a.Parts[r.Code()]
+	switch {
+	case r.Detail != "" && part != "" && !strings.HasPrefix(r.Detail, part):
+		return part + ": " + r.Detail
+	case r.Detail != "":
+		return r.Detail
+	case r.Reason == NoRoute && len(r.Allow) > 0:
+		expected = Expected{"method", strings.Join(r.Allow, " or ")}
+	case r.Reason == NoRoute && !known:
+		expected = Expected{"path", "a call that openapi.json of this API lists"}
+	case r.Reason == TokenInvalid && r.ErrorCode == "": // and no fault
+		expected.Form += tokens[r.Token]
+	case !known || r.ErrorCode != "":
+		return ""
+	}
+	return Refuse(r.Reason).Expect(expected.Part, expected.Form).Detail
 }
 
 // Advice returns the advice for a reason. It returns the zero value for a reason without advice.

@@ -73,12 +73,12 @@ func (f *Field) schema(mark Mark, source string) map[string]any {
 	return s
 }
 
-// refused returns the schema of the bodies of refusals; nil if no refusal has a body. Bodies with the same keys share
-// one object schema.
+// refused returns the schema of the bodies of refusals that are JSON; nil if no refusal has one. Bodies with the same keys
+// share one object schema.
 func refused(answers []Answer) map[string]any {
 	byKeys := map[string][]map[string]any{}
 	for _, a := range answers {
-		if a.Body != nil {
+		if _, isText := a.Body.(Text); a.Body != nil && !isText {
 			body := asObject(a.Body)
 			keys := strings.Join(slices.Sorted(maps.Keys(body)), " ")
 			byKeys[keys] = append(byKeys[keys], body)

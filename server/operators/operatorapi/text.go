@@ -1,8 +1,11 @@
 package operatorapi
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
+	"reflect"
 	"strings"
 	"unicode/utf8"
 
@@ -15,6 +18,40 @@ import (
 func IsText(text string, most int) bool {
 	return utf8.ValidString(text) && utf8.RuneCountInString(text) <= most && !strings.ContainsRune(text, 0)
 }
+
+// TextOrNumber is a text in JSON that some clients send as a number. Its value is the number as they wrote it.
+type TextOrNumber string
+
+// UnmarshalJSON implements [json.Unmarshaler]. It returns a [json.UnmarshalTypeError] for other values than null.
+func (t *TextOrNumber) UnmarshalJSON(raw []byte) error {
+	if number := json.Number(""); json.Unmarshal(raw, &number) == nil && raw[0] != '"' {
+		*t = TextOrNumber(number)
+		return nil
+	}
+	return json.Unmarshal(raw, (*string)(t))
+}
+
+// Decode decodes the body, a JSON object. For any other body it returns a refusal. Its detail names the field that has
+// another type than the given value, or says where the body stops being JSON.
+func (r *Request) Decode(why Reason, into any) error {
+	err := json.Unmarshal(r.Body, into)
+	var wrong *json.UnmarshalTypeError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &wrong) && wrong.Field != "":
+		given, _, _ := strings.Cut(wrong.Value, " ") // after it comes a number as it was sent
+		return Refuse(why).Expect(wrong.Field, kinds[wrong.Type.Kind()]+", and not "+values[given])
+	}
+	return r.Unreadable(why)
+}
+
+// kinds and values are the names of types of JSON: by the kind in Go that has the type, and by the name in an error of
+// package json.
+var (
+	kinds  = map[reflect.Kind]string{reflect.String: "a text", reflect.Struct: "an object", reflect.Map: "an object"}
+	values = map[string]string{"string": "a text", "number": "a number", "bool": "true or false", "array": "a list", "object": "an object"}
+)
 
 // Unreadable returns a refusal of a body that is no JSON object. Its Detail says what is wrong with the body; empty:
 // nothing was found.
@@ -40,15 +77,25 @@ func (r *Request) because(reason Reason, what string, explain func([]byte) strin
 	return refused
 }
 
-// NumberForm returns the detail of a refusal of a phone number. The detail says how many digits a number of the country
-// has. It is a sentence without a period, and does not repeat the number. The parameter digits does not count the
-// country code.
+// NumberForm says how many digits a phone number of the country has, for [Refusal.Expect]. It does not repeat the number
+// that was sent. The parameter digits does not count the country code.
 func NumberForm(sent string, country payments.Country, digits int) string {
-	wanted := fmt.Sprintf("a number of %s has %d digits, with or without %s before them", country, digits, country.CallingCode())
-	if strings.Trim(sent, "0123456789") != "" {
+	wanted := fmt.Sprintf("a number of %s, which has %d digits, with or without %s before them", country, digits, country.CallingCode())
+	switch {
+	case sent == "":
+		return wanted
+	case strings.Trim(sent, "0123456789") != "":
 		return wanted + ", and nothing else"
 	}
-	return fmt.Sprintf("the number has %d digits: ", len(sent)) + wanted
+	return fmt.Sprintf("%s; this one has %d digits", wanted, len(sent))
+}
+
+// TextForm says how many characters a text has, for [Refusal.Expect].
+func TextForm(least, most int) string {
+	if least == 0 {
+		return fmt.Sprintf("a text of at most %d characters", most)
+	}
+	return fmt.Sprintf("a text of %d to %d characters", least, most)
 }
 
 // Cut returns the beginning of a text, with at most the given number of characters.
