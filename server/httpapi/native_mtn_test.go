@@ -3,6 +3,8 @@ package httpapi_test
 import (
 	"encoding/base64"
 	"fmt"
+	"io"
+	"net"
 	"net/http"
 	"regexp"
 	"slices"
@@ -191,6 +193,8 @@ func TestMTNRefusals(t *testing.T) {
 		"no currency":                {payBody(alice, "5", ""), "", "", 400, ""},
 		"another currency":           {payBody(alice, "5", "XOF"), "", "", 500, currency},
 		"EUR outside of sandbox":     {payBody(alice, "5", "EUR"), "", "", 500, currency},
+		"an ampersand":               {strings.Replace(good, "Two tickets", "Two & three", 1), "", "", 400, ""},
+		"an ampersand for the payee": {strings.Replace(good, `"shop"`, `"shop & co"`, 1), "", "", 400, ""},
 		"an apostrophe":              {strings.Replace(good, "Two tickets", "Two o'clock", 1), "", "", 400, ""},
 		"a long message":             {strings.Replace(good, "Two tickets", strings.Repeat("x", 161), 1), "", "", 400, ""},
 		"a zero byte":                {strings.Replace(good, "order-1042", `\u0000`, 1), "", "", 400, ""},
@@ -199,6 +203,7 @@ func TestMTNRefusals(t *testing.T) {
 		"a number among spaces":      {payBody(strings.Repeat(" ", 30)+alice, "5", "RWF"), "", "", 400, ""},
 		"no payer":                   {strings.Replace(good, "payer\"", "payee\"", 1), "", "", 400, ""},
 		"another host":               {good, "X-Callback-Url", "http://shop.example/", 500, host},
+		"a host without a value":     {good, "X-Callback-Url", " ", 400, ""},
 		"an address":                 {good, "X-Callback-Url", "http://169.254.169.254/latest", 500, host},
 		"an address with a zone":     {good, "X-Callback-Url", "http://[::1%25x.shop.example]:18999/", 500, host},
 		"a name that is translated":  {good, "X-Callback-Url", "http://ａ.shop.example/", 500, host},
@@ -234,7 +239,7 @@ func TestMTNFailures(t *testing.T) {
 	f.client("poor", "+250788000002", 10)
 	f.client("blocked", "+250788000003", 50_000, func(c *sandboxes.TestClientConfig) { c.Blocked = true })
 	reasons := map[string]string{
-		"+250788000002": "NOT_ENOUGH_FUNDS", "+250788000003": "SENDER_ACCOUNT_NOT_ACTIVE", "+250788999999": "PAYER_NOT_FOUND",
+		"+250788000002": "NOT_ENOUGH_FUNDS", "+250788000003": "SENDER_ACCOUNT_NOT_ACTIVE",
 		"+250790000907": "PAYER_LIMIT_REACHED", "+250790000908": "SERVICE_UNAVAILABLE",
 		"+46733123450": "INTERNAL_PROCESSING_ERROR", "+46733123451": "APPROVAL_REJECTED", "+46733123452": "EXPIRED",
 		"+46733123455": "PAYER_NOT_FOUND", "+46733123456": "PAYEE_NOT_ALLOWED_TO_RECEIVE", "+46733123457": "NOT_ALLOWED",
@@ -286,6 +291,136 @@ func TestMTNFailures(t *testing.T) {
 		t.Errorf("the target sandbox is answered %d %s", got.status, got.raw)
 	}
 	f.conserved()
+}
+
+// Under the target sandbox, a number that is no test number and no test client's pays and is paid, whatever the policy for unknown numbers
+// is, and although the store names an API of the operator. Under the target of a country, and without the quirk, it does not.
+func TestMTNSandboxLetsAnyNumberPay(t *testing.T) {
+	f := newFixture(t)
+	f.config.TestNumbers = payments.StandardTestNumbers
+	f.config.OpeningFloat = map[payments.Currency]int64{payments.RWF: 50_000}
+	most := int64(5000)
+	f.config.Environments[0].MaxAmount = &most
+	f.enable(payments.Airtel)
+	f.client("elsewhere", "+250730000001", 50_000, func(c *sandboxes.TestClientConfig) { c.Operator = payments.Airtel })
+	f.client("swede", "+46733123451", 50_000, func(c *sandboxes.TestClientConfig) { c.Operator = payments.Airtel })
+	f.client("poor", "+250788000002", 10)
+	m := f.mtn(key)
+	status := func(call, body string) string {
+		t.Helper()
+		reference := newReference()
+		if got := m.call("POST", call, body, "X-Reference-Id", reference); got.status != http.StatusAccepted {
+			return fmt.Sprint(got.status, " ", got.header.Get("X-Cauri-Reason"))
+		}
+		f.finish()
+		got := m.call("GET", call+"/"+reference, "").body
+		return strings.TrimSuffix(fmt.Sprint(got["status"], " ", got["reason"]), " <nil>")
+	}
+	const pay, transfer, active = "/collection/v1_0/requesttopay", "/disbursement/v1_0/transfer", "/collection/v1_0/accountholder/msisdn/%s/active"
+	for _, c := range []struct{ number, sandbox, country string }{
+		{"256772123456", "SUCCESSFUL", "FAILED PAYER_NOT_FOUND"},
+		{"250788999999", "SUCCESSFUL", "FAILED PAYER_NOT_FOUND"},
+		{"0248888736", "SUCCESSFUL", "FAILED PAYER_NOT_FOUND"},
+		{"250788000002", "FAILED NOT_ENOUGH_FUNDS", "FAILED NOT_ENOUGH_FUNDS"},
+		{"250790000902", "FAILED NOT_ENOUGH_FUNDS", "FAILED NOT_ENOUGH_FUNDS"}, // a test number of the sandbox
+		{"250730000902", "FAILED PAYER_NOT_FOUND", "FAILED PAYER_NOT_FOUND"},   // one of another operator
+		{"250730000001", "FAILED PAYER_NOT_FOUND", "FAILED PAYER_NOT_FOUND"},   // a test client of another operator
+		{"46733123451", "FAILED PAYER_NOT_FOUND", "FAILED PAYER_NOT_FOUND"},    // also with a test number of MTN
+		{"46733123452", "FAILED EXPIRED", "FAILED PAYER_NOT_FOUND"},            // a test number of MTN
+	} {
+		for target, want := range map[string]string{"sandbox": c.sandbox, "mtnrwanda": c.country} {
+			m.target = target
+			if got := status(pay, payBody(c.number, "1000", "RWF")); got != want {
+				t.Errorf("%s pays under %s: %s, want %s", c.number, target, got, want)
+			}
+			knows := m.call("GET", fmt.Sprintf(active, c.number), "").raw == `{"result":true}`
+			if known := want == "SUCCESSFUL" || strings.HasSuffix(want, "NOT_ENOUGH_FUNDS"); knows != known && c.number != "46733123452" {
+				t.Errorf("%s has an account under %s: %t", c.number, target, knows)
+			}
+		}
+	}
+	m.target = "sandbox"
+	if got := status(pay, payBody("256772123456", "5001", "EUR")); got != "FAILED PAYER_LIMIT_REACHED" {
+		t.Errorf("above the limit it is %s", got)
+	}
+	paid := strings.Replace(payBody("0248888736", "100", "EUR"), `"payer"`, `"payee"`, 1)
+	if got := status(transfer, paid); got != "SUCCESSFUL" {
+		t.Errorf("a transfer is %s", got)
+	}
+	m.target = "mtnrwanda"
+	if got := status(transfer, strings.Replace(paid, "EUR", "RWF", 1)); got != "FAILED PAYEE_NOT_FOUND" {
+		t.Errorf("a transfer under the target of a country is %s", got)
+	}
+	if got := f.call("POST", "/v1/payments", payment("p-1", object{"msisdn": "+250788999999"})); got.body["status"] != "UNKNOWN_MSISDN" {
+		t.Errorf("/v1 decides %s", got.raw)
+	}
+	f.config.Environments[0].Quirks = map[string]bool{"mtnSandboxTarget": false}
+	f.sandbox(f.config, key)
+	m.refresh()
+	m.target = "sandbox"
+	if got := status(pay, payBody("256772123456", "1000", "RWF")); got != "500 wrong_target_environment: X-Target-Environment: expected mtnrwanda" {
+		t.Errorf("without the quirk it is %s", got)
+	}
+	f.conserved()
+}
+
+// A number that begins with 0, as in the samples of MTN's portal, is echoed as sent. /v1 shows it behind the code of the target's country.
+func TestMTNNumbersOfItsSamples(t *testing.T) {
+	f := newFixture(t)
+	m := f.mtn(key)
+	for target, status := range map[string]string{"sandbox": "SUCCESSFUL", "mtnrwanda": "FAILED"} {
+		m.target = target
+		reference := m.pay("0248888736")
+		f.finish()
+		got := m.call("GET", "/collection/v1_0/requesttopay/"+reference, "")
+		if got.body["status"] != status || got.body["payer"].(object)["partyId"] != "0248888736" {
+			t.Errorf("under %s it is %s", target, got.raw)
+		}
+		if listed := f.page("reference=" + reference).body["data"].([]any)[0].(object); listed["msisdn"] != "+2500248888736" {
+			t.Errorf("/v1 lists %v", listed)
+		}
+	}
+}
+
+// MTN's gateway refuses a POST that has neither a body nor a length.
+func TestPOSTWithoutALength(t *testing.T) {
+	f := newFixture(t)
+	m := f.mtn(key)
+	raw := func(head string) string {
+		t.Helper()
+		connection, err := net.Dial("tcp", strings.TrimPrefix(f.url, "http://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer connection.Close()
+		if _, err := fmt.Fprintf(connection, "%s\r\nHost: x\r\nConnection: close\r\nOcp-Apim-Subscription-Key: %s\r\n\r\n", head, m.Key); err != nil {
+			t.Fatal(err)
+		}
+		text, err := io.ReadAll(connection)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	for _, path := range []string{"/v1_0/apiuser/" + newReference() + "/apikey", "/collection/token/", "/none"} {
+		got := raw("POST /operators/mtn" + path + " HTTP/1.1")
+		if !strings.HasPrefix(got, "HTTP/1.1 411 ") || !strings.Contains(got, "HTTP Error 411. The request must be chunked or have a content length.") ||
+			!strings.Contains(got, "X-Cauri-Reason: length_required: Content-Length: expected ") {
+			t.Errorf("%s is answered %s", path, got)
+		}
+	}
+	if entry := f.requests("")[0]; fieldsOf(entry, "method", "path", "status", "error") != "POST /operators/mtn/none 411 length_required" {
+		t.Errorf("the request log has %v", entry)
+	}
+	for head, want := range map[string]string{
+		"GET /operators/mtn/none HTTP/1.1":                       "HTTP/1.1 404",
+		"POST /operators/mtn/none HTTP/1.1\r\nContent-Length: 0": "HTTP/1.1 404",
+		"POST /operators/airtel/auth/oauth2/token HTTP/1.1":      "HTTP/1.1 400",
+	} {
+		if got := raw(head); !strings.HasPrefix(got, want) {
+			t.Errorf("%q is answered %s", head, got)
+		}
+	}
 }
 
 // The test parties of payouts, and the test values of referenceIdToRefund, under the target sandbox. A payout has its outcome at once.

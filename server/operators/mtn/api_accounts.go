@@ -15,7 +15,7 @@ func balance(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request,
 	currency := t.currency()
 	if asked := r.Param("currency"); asked != "" {
 		if currency = strings.ToUpper(asked); !t.takes(currency) {
-			return operatorapi.Answer{}, operatorapi.Refuse(wrongCurrency)
+			return operatorapi.Answer{}, t.refuseCurrency("currency")
 		}
 	}
 	amount, err := s.Balance(ctx, t.Currency)
@@ -29,10 +29,11 @@ func balance(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request,
 func holderOf(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request, t target) (holder operatorapi.Holder, err error) {
 	kind, name := strings.ToLower(r.Param("type")), strings.ToLower(r.Param("holder"))
 	err = operatorapi.Refuse(operatorapi.NotFound)
-	if msisdn, wrong := msisdnFrom(name); wrong == nil && kind == "msisdn" {
+	if msisdn, ok := msisdnFrom(name, t.Country); ok && kind == "msisdn" {
 		holder, err = s.Holder(ctx, t.Environment, msisdn)
 		name = strings.TrimPrefix(msisdn, "+")
 	}
+	err = operatorapi.ExpectFound(err, "holder", "the number of a test client of mtn in "+string(t.Country))
 	cause, isTest := holderParties[kind+"/"+name]
 	if !isTest || !t.sandbox || holder.Name != "" { // a holder with a name is a test client
 		return holder, err

@@ -47,6 +47,17 @@ func gateway(status int, message string) refusal {
 
 const codeUnavailable, textUnavailable = "SERVICE_UNAVAILABLE", "Service temporarily unavailable, try again later."
 
+// noLength is the answer of MTN's gateway to a POST without a length.
+var noLength = operatorapi.Text{
+	ContentType: "text/html; charset=us-ascii",
+	Text: `<!DOCTYPE HTML PUBLIC "-//W3C//DTD HTML 4.01//EN""http://www.w3.org/TR/html4/strict.dtd">` + "\r\n" +
+		`<HTML><HEAD><TITLE>Length Required</TITLE>` + "\r\n" +
+		`<META HTTP-EQUIV="Content-Type" Content="text/html; charset=us-ascii"></HEAD>` + "\r\n" +
+		`<BODY><h2>Length Required</h2>` + "\r\n" +
+		`<hr><p>HTTP Error 411. The request must be chunked or have a content length.</p>` + "\r\n" +
+		`</BODY></HTML>` + "\r\n",
+}
+
 // refusals are MTN's answers to refused requests. The mark is Documented unless another is given.
 var refusals = map[operatorapi.Reason]refusal{
 	operatorapi.KeyMissing: gateway(http.StatusUnauthorized, "Access denied due to missing subscription key. Make sure to include subscription "+
@@ -60,6 +71,7 @@ var refusals = map[operatorapi.Reason]refusal{
 	operatorapi.NoRoute:      gateway(http.StatusNotFound, "Resource not found"),
 	operatorapi.NotFound:     application(http.StatusNotFound, "RESOURCE_NOT_FOUND", "Requested resource was not found."),
 	operatorapi.Invalid:      {http.StatusBadRequest, nil}, // Assumed: no body; clients use only the status
+	operatorapi.NoLength:     {http.StatusLengthRequired, noLength},
 	operatorapi.Duplicate: application(http.StatusConflict, "RESOURCE_ALREADY_EXIST",
 		"Duplicated reference id. Creation of resource failed."),
 	operatorapi.TooMany:     gateway(http.StatusTooManyRequests, "Rate limit is exceeded. Try again later."), // Assumed
@@ -90,8 +102,33 @@ var advice = map[operatorapi.Reason]operatorapi.Advice{
 		When:    "`X-Callback-Url` has another host than the API user, or one that callbacks may not go to.",
 		Instead: "Send a URL of the `providerCallbackHost` of the API user, which `spec.callbackHosts` allows.",
 	},
+	operatorapi.NoLength: {
+		When:    "A `POST` has neither `Content-Length` nor `Transfer-Encoding`, for example of `curl -X POST` without `-d`.",
+		Instead: "Send `Content-Length: 0` with a request without a body: with curl, `-d ''`.",
+	},
 	notAllowed:   {When: "The account holder is one of the test holders that nobody may read.", Instead: "Ask for another account holder."},
 	notCompleted: {When: "The payment has not succeeded.", Instead: "Wait until its status is `SUCCESSFUL`."},
+}
+
+// subscription is what the subscription key has to be.
+var subscription = operatorapi.Expected{Part: keyHeader, Form: "mtn-subscription-key of the credentials Secret"}
+
+// expected are the parts of requests that all refusals for a reason concern.
+var expected = map[operatorapi.Reason]operatorapi.Expected{
+	operatorapi.KeyMissing:  subscription,
+	operatorapi.KeyInvalid:  subscription,
+	operatorapi.UserInvalid: {Part: "Authorization", Form: "Basic authentication with an API user and its API key"},
+	operatorapi.TokenInvalid: {
+		Part: "Authorization", Form: "Bearer and a token of the token call of the product in the path",
+	},
+	operatorapi.NotFound: {Part: "id", Form: "the id of an API user that POST /v1_0/apiuser has made"},
+	operatorapi.NoLength: {Part: "Content-Length", Form: "the length of the body, which is 0 without a body"},
+	notAllowed:           {Part: "the account holder in the path", Form: "one that is not a test of this refusal"},
+}
+
+// parts are the parts of requests that errors of /v1 concern.
+var parts = map[string]string{
+	string(operatorapi.Duplicate): referenceHeader, "not_refundable": "referenceIdToRefund", "exceeds_refundable": "amount",
 }
 
 // internalError is the code of an internal error. MTN also reports many other failures with it.

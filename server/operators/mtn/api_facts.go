@@ -35,6 +35,14 @@ var facts = []operatorapi.Fact{
 		operatorapi.OurChoice, "TestMTNRefusals").Differs("decimals count where the currency has them, such as EUR"),
 	operatorapi.Assumed.Fact("400 has no body", operatorapi.OurChoice, "TestMTNRefusals"),
 	operatorapi.Documented.Fact("`payerMessage`, `payeeNote`: up to 160 characters, no apostrophe", portal, "TestMTNRefusals"),
+	operatorapi.ThirdParty.Fact("`payerMessage` has no `&`", observed, "TestMTNRefusals"),
+	operatorapi.Assumed.Fact("`payeeNote` has no `&` either", operatorapi.OurChoice, "TestMTNRefusals"),
+	operatorapi.ThirdParty.Fact("`X-Callback-Url` without a value: 400", observed, "TestMTNRefusals"),
+	operatorapi.Documented.Fact("a POST without `Content-Length`: 411 with a page of the gateway, also without a body", observed,
+		"TestPOSTWithoutALength").Differs("checks it before the subscription key"),
+	operatorapi.Documented.Fact("a number that begins with 0, such as `0248888736`, is taken", "MTN portal, samples",
+		"TestMTNNumbersOfItsSamples").Differs("whose it is there is unknown. Here the country's code of the target is put in front of it"),
+	operatorapi.Assumed.Fact("`externalId`, `partyId` and `referenceIdToRefund` may be numbers", operatorapi.OurChoice, "TestMTNRefusals"),
 	operatorapi.Assumed.Fact("parties other than `MSISDN` are refused with 400: no account here has another name", operatorapi.OurChoice,
 		"TestMTNRefusals").Differs("knows `EMAIL` and `PARTY_CODE` too"),
 	operatorapi.Documented.Fact("a reference that is taken: 409 `RESOURCE_ALREADY_EXIST`, whatever the body", recorded,
@@ -61,8 +69,10 @@ var facts = []operatorapi.Fact{
 	operatorapi.Assumed.Fact("the other e-mail addresses of tests: `notallowed@email.com`, `notallowedtargetenvironment@email.com`, "+
 		"`internalprocessingerror@email.com`, `serviceunavailable@email.com`",
 		portal, "TestMTNAccount"),
-	operatorapi.Documented.Fact("every other number: by its test client; without one, by `unknownMsisdnPolicy`", recorded,
-		"TestMTNFailures").Differs("its sandbox lets every other number pay"),
+	operatorapi.Documented.Fact("under the target `sandbox`, every other number pays, unless a test client has it", recorded,
+		"TestMTNSandboxLetsAnyNumberPay").Differs("its sandbox has no test clients"),
+	operatorapi.Assumed.Fact("under a country's target, a number without a test client follows `unknownMsisdnPolicy`", operatorapi.OurChoice,
+		"TestMTNFailures").Differs("it is known if it has an account"),
 	operatorapi.Documented.Fact("callbacks: once, unsigned, without the reference, `Content-Type: application/json; charset=utf-8`",
 		recorded, "TestCallbacksOfOperators").Differs(
 		"its pages differ: one attempt, or attempts for hours. Do not rely on one callback alone"),
@@ -82,7 +92,7 @@ var facts = []operatorapi.Fact{
 		"has no such header"),
 	operatorapi.ThirdParty.Fact("any body is taken by the token calls: none, JSON, a form", operatorapi.PublishedClients,
 		exchanges+"token").Differs(
-		"its gateway was seen to answer 411 to a POST without `Content-Length`, and an HTML page, `Request Rejected`, to a form"),
+		"its gateway was seen to answer a form with an HTML page, `Request Rejected`"),
 	operatorapi.Documented.Fact("not here: consent (`bc-authorize`, `oauth2`), pre-approvals, invoices, cash transfers", portal,
 		"TestStrangersGetNothingFromOperators").Differs("has them"),
 }

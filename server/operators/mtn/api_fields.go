@@ -22,19 +22,25 @@ var (
 	notificationField = operatorapi.Field{Name: notificationHeader, Optional: true, Max: maxMessage, About: "The text, in place of the body's."}
 )
 
+// textOrNumber are the types of texts that some clients send as numbers.
+var textOrNumber = []string{"string", "number"}
+
 // partyField returns the field with the payer or the payee of a request.
 func partyField(name string) operatorapi.Field {
 	return operatorapi.Field{Name: name, Fields: []operatorapi.Field{
 		{Name: "partyIdType", Pattern: "^[Mm][Ss][Ii][Ss][Dd][Nn]$", About: "Only numbers have accounts here."},
-		{Name: "partyId", Pattern: `^\s*\+?[1-9][0-9]{6,14}\s*$`, Max: maxPartyID, About: "The number with its country code. Spaces around it are not kept. The bound is assumed."},
+		{
+			Name: "partyId", Types: textOrNumber, Pattern: `^\s*(\+?[1-9][0-9]{6,14}|0[0-9]{6,12})\s*$`, Max: maxPartyID,
+			About: "The number with its country code. Without one it begins with 0. Spaces around it are not kept. The bound is assumed.",
+		},
 	}}
 }
 
 // texts are the fields of requests with free text. Answers repeat them.
 var texts = []operatorapi.Field{
-	operatorapi.Field{Name: "externalId", Optional: true, Max: maxExternalID, About: "Of the order. The bound is assumed."}.Assumed(),
-	{Name: "payerMessage", Optional: true, Max: maxMessage, Pattern: "^[^']*$"},
-	{Name: "payeeNote", Optional: true, Max: maxMessage, Pattern: "^[^']*$"},
+	operatorapi.Field{Name: "externalId", Types: textOrNumber, Optional: true, Max: maxExternalID, About: "Of the order. The bound is assumed."}.Assumed(),
+	{Name: "payerMessage", Optional: true, Max: maxMessage, Pattern: "^[^'&]*$"},
+	{Name: "payeeNote", Optional: true, Max: maxMessage, Pattern: "^[^'&]*$"},
 }
 
 func orderFields(more ...operatorapi.Field) []operatorapi.Field {
@@ -50,7 +56,7 @@ func orderFields(more ...operatorapi.Field) []operatorapi.Field {
 var (
 	payFields    = orderFields(partyField("payer"))
 	payoutFields = orderFields(partyField("payee"))
-	refundFields = orderFields(operatorapi.Field{Name: "referenceIdToRefund", About: "The reference of a collection of MTN, by whatever API it was made."})
+	refundFields = orderFields(operatorapi.Field{Name: "referenceIdToRefund", Types: textOrNumber, About: "The reference of a collection of MTN, by whatever API it was made."})
 
 	hostFields = []operatorapi.Field{{Name: "providerCallbackHost", About: "Callbacks of the user's requests go to this host only. A URL is taken too."}}
 	userFields = []operatorapi.Field{

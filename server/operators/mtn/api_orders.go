@@ -3,7 +3,7 @@ package mtn
 import (
 	"cmp"
 	"context"
-	"encoding/json"
+	"fmt"
 	"net/http"
 	"strings"
 	"unicode/utf8"
@@ -26,7 +26,7 @@ func collect(operation string, second bool) operatorapi.Handler {
 		if err != nil {
 			return operatorapi.Answer{}, err
 		}
-		if err := addParty(order, body.Payer, t); err != nil {
+		if err := addParty(order, "payer", body.Payer, t); err != nil {
 			return operatorapi.Answer{}, err
 		}
 		return acceptedAnswer, s.Collect(ctx, *order)
@@ -40,7 +40,7 @@ func disburse(operation string, second bool) operatorapi.Handler {
 		if err != nil {
 			return operatorapi.Answer{}, err
 		}
-		if err := addParty(order, body.Payee, t); err != nil {
+		if err := addParty(order, "payee", body.Payee, t); err != nil {
 			return operatorapi.Answer{}, err
 		}
 		return acceptedAnswer, s.Disburse(ctx, *order)
@@ -54,17 +54,17 @@ func giveBack(second bool) operatorapi.Handler {
 		if err != nil {
 			return operatorapi.Answer{}, err
 		}
-		parent, err := s.FindCollection(ctx, canonicalReference(body.ReferenceIDToRefund))
+		parent, err := s.FindCollection(ctx, canonicalReference(string(body.ReferenceIDToRefund)))
 		if err != nil {
-			test, isTest := refundedTests[body.ReferenceIDToRefund]
+			test, isTest := refundedTests[string(body.ReferenceIDToRefund)]
 			if isTest && t.sandbox && operatorapi.IsRefused(err, operatorapi.NotFound) {
 				// There is no collection to refund, so the test value is recorded as a disbursement.
-				setParty(order, Party{PartyIDType: "MSISDN", PartyID: refundedParty}, "+"+refundedParty, &test)
+				setParty(order, Party{PartyIDType: msisdnType, PartyID: refundedParty}, "+"+refundedParty, &test)
 				return acceptedAnswer, s.Disburse(ctx, *order)
 			}
-			return operatorapi.Answer{}, err
+			return operatorapi.Answer{}, operatorapi.ExpectFound(err, "referenceIdToRefund", "the X-Reference-Id of a collection of mtn")
 		}
-		setParty(order, Party{PartyIDType: "MSISDN", PartyID: strings.TrimPrefix(parent.MSISDN, "+")}, parent.MSISDN, nil)
+		setParty(order, Party{PartyIDType: msisdnType, PartyID: strings.TrimPrefix(parent.MSISDN, "+")}, parent.MSISDN, nil)
 		order.Parent = parent.ID
 		return acceptedAnswer, s.Refund(ctx, *order)
 	})
@@ -80,8 +80,8 @@ func newOrder(
 	if err != nil {
 		return nil, nil, err
 	}
-	if reference == r.User.ID {
-		return nil, nil, operatorapi.Refuse(operatorapi.Invalid)
+	if err := wrongUnless(reference != r.User.ID, referenceHeader, "another UUID than that of the API user"); err != nil {
+		return nil, nil, err
 	}
 	body, err := readOrder(r)
 	if err != nil {
@@ -91,43 +91,62 @@ func newOrder(
 	if err != nil {
 		return nil, nil, err
 	}
-	if body.Currency == "" {
-		return nil, nil, operatorapi.Refuse(operatorapi.Invalid)
+	if err := wrongUnless(body.Currency != "", "currency", string(t.Currency)); err != nil {
+		return nil, nil, err
 	}
 	if !t.takes(body.Currency) {
-		return nil, nil, operatorapi.Refuse(wrongCurrency)
+		return nil, nil, t.refuseCurrency("currency")
 	}
-	callback := strings.TrimSpace(r.Header.Get(callbackHeader))
-	if len(callback) > maxCallbackURL || !utf8.ValidString(callback) {
-		return nil, nil, operatorapi.Refuse(operatorapi.Invalid)
-	}
-	if callback != "" && !(mayCall(r.User, callback) && s.MayCall(callback)) {
-		return nil, nil, operatorapi.Refuse(wrongCallbackHost)
+	callback, err := callbackOf(s, r)
+	if err != nil {
+		return nil, nil, err
 	}
 	order := payments.Order{
 		Details: payments.Details{Reference: reference, Currency: string(t.Currency)}, Country: t.Country,
-		Amount: amount, OrderRef: operatorapi.Cut(body.ExternalID, maxOrderRef),
+		Amount: amount, OrderRef: operatorapi.Cut(string(body.ExternalID), maxOrderRef),
 	}
 	if body.PayerMessage != "" {
 		order.Description = &body.PayerMessage
 	}
-	return &operatorapi.Order{Order: order, Operation: operation, CallbackURL: callback, Sent: sent{
-		Currency: body.Currency, ExternalID: body.ExternalID, PayerMessage: body.PayerMessage, PayeeNote: body.PayeeNote, Second: second,
+	return &operatorapi.Order{Order: order, Operation: operation, CallbackURL: callback, AnyNumber: t.AnyNumber, Sent: sent{
+		Currency: body.Currency, ExternalID: string(body.ExternalID), PayerMessage: body.PayerMessage, PayeeNote: body.PayeeNote, Second: second,
 	}}, body, nil
 }
 
-// addParty sets the payer or payee of an order.
-func addParty(o *operatorapi.Order, p *Party, t target) error {
-	msisdn, err := msisdnOfParty(p)
+// callbackOf returns the X-Callback-Url of a request; "" if it has no such header. It refuses an empty header, as MTN
+// does (ThirdParty), and a URL to which no callback may go.
+func callbackOf(s operatorapi.Sandbox, r *operatorapi.Request) (string, error) {
+	given := r.Header.Values(callbackHeader)
+	if len(given) == 0 {
+		return "", nil
+	}
+	callback := strings.TrimSpace(given[0])
+	isURL := callback != "" && len(callback) <= maxCallbackURL && utf8.ValidString(callback)
+	if err := wrongUnless(isURL, callbackHeader, fmt.Sprintf("a URL of at most %d bytes, or no such header", maxCallbackURL)); err != nil {
+		return "", err
+	}
+	switch host := r.User.CallbackHost; {
+	case !mayCall(r.User, callback):
+		return "", operatorapi.Refuse(wrongCallbackHost).Expect(callbackHeader, "a URL of "+host+", the providerCallbackHost of the API user")
+	case !s.MayCall(callback):
+		return "", operatorapi.Refuse(wrongCallbackHost).Expect(callbackHeader, "an http or https URL of a host that spec.callbackHosts allows")
+	}
+	return callback, nil
+}
+
+// addParty sets the payer or payee of an order. The parameter field is the name of the party's field.
+func addParty(o *operatorapi.Order, field string, p *partyBody, t target) error {
+	msisdn, err := msisdnOfParty(field, p, t.Country)
 	if err != nil {
 		return err
 	}
 	test, isTest := parties[o.Operation][strings.TrimPrefix(msisdn, "+")]
+	sent := Party{PartyIDType: p.PartyIDType, PartyID: string(p.PartyID)}
 	if !isTest || !t.sandbox {
-		setParty(o, *p, msisdn, nil)
+		setParty(o, sent, msisdn, nil)
 		return nil
 	}
-	setParty(o, *p, msisdn, &test)
+	setParty(o, sent, msisdn, &test)
 	return nil
 }
 
@@ -149,7 +168,7 @@ func statusAnswer(operation string) operatorapi.HandlerIn[target] {
 	return func(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request, _ target) (operatorapi.Answer, error) {
 		found, err := s.Find(ctx, canonicalReference(r.Param("reference")), operation)
 		if err != nil {
-			return operatorapi.Answer{}, err
+			return operatorapi.Answer{}, operatorapi.ExpectFound(err, "reference", "the X-Reference-Id of a request to "+operation)
 		}
 		body, err := statusBody(found.Transaction, found.Sent, found.StatusView)
 		return operatorapi.Answer{Status: http.StatusOK, Body: body}, err
@@ -163,20 +182,21 @@ func notify(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request, 
 	}
 	message := r.Header.Get(notificationHeader)
 	if len(r.Body) > 0 || message == "" {
-		if err := json.Unmarshal(r.Body, &body); err != nil {
-			return operatorapi.Answer{}, r.Unreadable(operatorapi.Invalid)
+		if err := r.Decode(operatorapi.Invalid, &body); err != nil {
+			return operatorapi.Answer{}, err
 		}
 		message = cmp.Or(body.NotificationMessage, message)
 	}
-	if message == "" || utf8.RuneCountInString(message) > maxMessage {
-		return operatorapi.Answer{}, operatorapi.Refuse(operatorapi.Invalid)
+	fits := message != "" && utf8.RuneCountInString(message) <= maxMessage
+	if err := wrongUnless(fits, notificationHeader, operatorapi.TextForm(1, maxMessage)); err != nil {
+		return operatorapi.Answer{}, err
 	}
 	found, err := s.Find(ctx, canonicalReference(r.Param("reference")), payCall)
 	if err != nil {
-		return operatorapi.Answer{}, err
+		return operatorapi.Answer{}, operatorapi.ExpectFound(err, "reference", "the X-Reference-Id of a request to pay")
 	}
 	if !isPaid(found.Transaction) {
-		return operatorapi.Answer{}, operatorapi.Refuse(notCompleted)
+		return operatorapi.Answer{}, operatorapi.Refuse(notCompleted).Expect("reference", "the X-Reference-Id of a payment with status SUCCESSFUL")
 	}
 	return operatorapi.Answer{Status: http.StatusOK}, nil
 }

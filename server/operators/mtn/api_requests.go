@@ -1,6 +1,7 @@
 package mtn
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"regexp"
@@ -12,14 +13,19 @@ import (
 
 // orderBody is the body of the calls that move money. Unknown fields are ignored.
 type orderBody struct {
-	Amount              json.RawMessage `json:"amount"` // a JSON string (Documented) or number (Assumed)
-	Currency            string          `json:"currency"`
-	ExternalID          string          `json:"externalId"`
-	Payer               *Party          `json:"payer"`
-	Payee               *Party          `json:"payee"`
-	PayerMessage        string          `json:"payerMessage"`
-	PayeeNote           string          `json:"payeeNote"`
-	ReferenceIDToRefund string          `json:"referenceIdToRefund"`
+	Amount              json.RawMessage          `json:"amount"` // a JSON string (Documented) or number (Assumed)
+	Currency            string                   `json:"currency"`
+	ExternalID          operatorapi.TextOrNumber `json:"externalId"` // a JSON string (Documented) or number (Assumed)
+	Payer               *partyBody               `json:"payer"`
+	Payee               *partyBody               `json:"payee"`
+	PayerMessage        string                   `json:"payerMessage"`
+	PayeeNote           string                   `json:"payeeNote"`
+	ReferenceIDToRefund operatorapi.TextOrNumber `json:"referenceIdToRefund"`
+}
+
+type partyBody struct {
+	PartyIDType string                   `json:"partyIdType"`
+	PartyID     operatorapi.TextOrNumber `json:"partyId"` // a JSON string (Documented) or number (Assumed)
 }
 
 // sent has the fields of a request that the answers about its transaction repeat.
@@ -48,47 +54,67 @@ const (
 
 func readOrder(r *operatorapi.Request) (*orderBody, error) {
 	var o orderBody
-	if err := json.Unmarshal(r.Body, &o); err != nil {
-		return nil, r.Unreadable(operatorapi.Invalid)
+	if err := r.Decode(operatorapi.Invalid, &o); err != nil {
+		return nil, err
 	}
-	for _, text := range []string{o.PayerMessage, o.PayeeNote} {
-		if !operatorapi.IsText(text, maxMessage) || strings.ContainsRune(text, '\'') {
-			return nil, operatorapi.Refuse(operatorapi.Invalid)
-		}
+	return &o, cmp.Or(
+		wrongUnless(isMessage(o.PayerMessage), "payerMessage", messageForm), wrongUnless(isMessage(o.PayeeNote), "payeeNote", messageForm),
+		wrongUnless(operatorapi.IsText(string(o.ExternalID), maxExternalID), "externalId", operatorapi.TextForm(0, maxExternalID)),
+	)
+}
+
+// messageForm is what isMessage accepts.
+var messageForm = operatorapi.TextForm(0, maxMessage) + ", without ' and &"
+
+// isMessage reports whether MTN accepts a text for the payer or the payee. MTN refuses an apostrophe (Documented), and
+// an ampersand (ThirdParty).
+func isMessage(text string) bool {
+	return operatorapi.IsText(text, maxMessage) && !strings.ContainsAny(text, "'&")
+}
+
+// wrongUnless returns a refusal of a part of the request if ok is false.
+func wrongUnless(ok bool, part, form string) error {
+	if ok {
+		return nil
 	}
-	if !operatorapi.IsText(o.ExternalID, maxExternalID) {
-		return nil, operatorapi.Refuse(operatorapi.Invalid)
-	}
-	return &o, nil
+	return operatorapi.Refuse(operatorapi.Invalid).Expect(part, form)
 }
 
 // amountOf parses an amount in whole units. It accepts "5.0", but refuses a fraction other than zero, because the
 // currencies have no decimals.
 func amountOf(raw json.RawMessage) (int64, error) {
 	amount, ok := operatorapi.PayableAmount(raw)
-	if !ok {
-		return 0, operatorapi.Refuse(operatorapi.Invalid)
-	}
-	return amount, nil
+	return amount, wrongUnless(ok, "amount", operatorapi.WholeUnits)
 }
 
-var digits = regexp.MustCompile(`^\+?([1-9][0-9]{6,14})$`)
+var digits = regexp.MustCompile(`^(?:\+?([1-9][0-9]{6,14})|0[0-9]{6,12})$`)
 
 // msisdnOfParty returns the number of a party in E.164. It refuses e-mail addresses and party codes, because in Cauri only
-// numbers have accounts.
-func msisdnOfParty(p *Party) (string, error) {
-	if p == nil || !strings.EqualFold(p.PartyIDType, "MSISDN") {
-		return "", operatorapi.Refuse(operatorapi.Invalid)
+// numbers have accounts. The parameter field is the name of the party's field.
+func msisdnOfParty(field string, p *partyBody, country payments.Country) (string, error) {
+	if p == nil || !strings.EqualFold(p.PartyIDType, msisdnType) {
+		return "", operatorapi.Refuse(operatorapi.Invalid).Expect(field+".partyIdType", msisdnType+", because only numbers have accounts here")
 	}
-	return msisdnFrom(p.PartyID)
+	msisdn, ok := msisdnFrom(string(p.PartyID), country)
+	return msisdn, wrongUnless(ok, field+".partyId", "a number with its country code, such as "+country.CallingCode()+"..., of 7 to 15 digits")
 }
 
-func msisdnFrom(text string) (string, error) {
+// msisdnType is the type of a party that is a number.
+const msisdnType = "MSISDN"
+
+// msisdnFrom returns a number in E.164; ok is false if the text is no number. A number that begins with 0, as in MTN's
+// samples, has no country code. It gets that of the target, and keeps its 0.
+func msisdnFrom(text string, country payments.Country) (msisdn string, ok bool) {
 	match := digits.FindStringSubmatch(strings.TrimSpace(text))
-	if match == nil || len(text) > maxPartyID {
-		return "", operatorapi.Refuse(operatorapi.Invalid)
+	switch {
+	case match == nil || len(text) > maxPartyID:
+		return "", false
+	case match[1] == "":
+		msisdn = "+" + country.CallingCode() + match[0]
+	default:
+		msisdn = "+" + match[1]
 	}
-	return "+" + match[1], nil
+	return msisdn, payments.ValidMSISDN(msisdn)
 }
 
 var uuid4 = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`)
@@ -106,10 +132,7 @@ func canonicalReference(text string) string {
 // referenceOf returns the X-Reference-Id of a request.
 func referenceOf(h http.Header) (string, error) {
 	reference := strings.ToLower(strings.TrimSpace(h.Get(referenceHeader)))
-	if !uuid4.MatchString(reference) {
-		return "", operatorapi.Refuse(operatorapi.Invalid)
-	}
-	return reference, nil
+	return reference, wrongUnless(uuid4.MatchString(reference), referenceHeader, "a UUID of version 4")
 }
 
 // targets are MTN's names of target environments, with their countries (Documented). A sandbox may have only some of
@@ -135,7 +158,7 @@ const (
 var quirks = []operatorapi.Quirk{{
 	Name: quirkSandboxTarget,
 	About: "mtnSandboxTarget is whether MTN's API takes the target environment sandbox, with the currency EUR and MTN's test numbers.\n" +
-		"It means the first enabled environment of mtn. Default true.",
+		"It means the first enabled environment of mtn. There, any number without a test client pays, as in MTN's own sandbox. Default true.",
 }}
 
 // targetOf returns the target environment that the header X-Target-Environment names.
@@ -146,19 +169,45 @@ func targetOf(s operatorapi.Sandbox, r *operatorapi.Request) (target, error) {
 			if wanted, set := e.Quirks[quirkSandboxTarget]; set && !wanted {
 				break
 			}
+			e.AnyNumber = true
 			return target{e, true}, nil
 		}
 		if country, known := targets[name]; known && country == e.Country {
 			return target{e, false}, nil
 		}
 	}
-	return target{}, operatorapi.Refuse(wrongTarget)
+	return target{}, operatorapi.Refuse(wrongTarget).Expect(targetHeader, strings.Join(targetsOf(s), ", "))
+}
+
+// targetsOf returns the names of the target environments that a sandbox has.
+func targetsOf(s operatorapi.Sandbox) (names []string) {
+	for i, e := range s.Environments() {
+		if on, set := e.Quirks[quirkSandboxTarget]; i == 0 && (on || !set) {
+			names = append(names, sandboxTarget)
+		}
+		for name, country := range targets {
+			if country == e.Country {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
 }
 
 // takes reports whether the environment accepts a currency. The target environment sandbox also accepts EUR: there, one
 // EUR equals one unit of the environment's currency.
 func (t target) takes(currency string) bool {
 	return currency == string(t.Currency) || t.sandbox && currency == sandboxCurrency
+}
+
+// refuseCurrency returns the refusal of a currency that the environment does not accept. The parameter part is the name
+// of the field or of the parameter with the currency.
+func (t target) refuseCurrency(part string) error {
+	form := string(t.Currency)
+	if t.sandbox {
+		form += " or " + sandboxCurrency
+	}
+	return operatorapi.Refuse(wrongCurrency).Expect(part, form)
 }
 
 // currency returns the currency of the reported balance.

@@ -3,7 +3,6 @@ package mtn
 import (
 	"context"
 	"encoding/base64"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -24,12 +23,12 @@ func addUser(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request)
 	var body struct {
 		ProviderCallbackHost string `json:"providerCallbackHost"`
 	}
-	if err := json.Unmarshal(r.Body, &body); err != nil || body.ProviderCallbackHost == "" {
-		return operatorapi.Answer{}, r.Unreadable(operatorapi.Invalid)
+	if err := r.Decode(operatorapi.Invalid, &body); err != nil {
+		return operatorapi.Answer{}, err
 	}
 	host := callbackHostOf(body.ProviderCallbackHost)
-	if host == "" || len(host) > 253 {
-		return operatorapi.Answer{}, operatorapi.Refuse(operatorapi.Invalid)
+	if err := wrongUnless(host != "" && len(host) <= 253, "providerCallbackHost", "the name of a host, such as shop.example"); err != nil {
+		return operatorapi.Answer{}, err
 	}
 	return operatorapi.Answer{Status: http.StatusCreated}, s.AddUser(ctx, operatorapi.User{ID: id, CallbackHost: host})
 }
