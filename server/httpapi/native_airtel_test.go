@@ -2,6 +2,7 @@ package httpapi_test
 
 import (
 	"cmp"
+	"crypto"
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/rsa"
@@ -126,8 +127,28 @@ func airtelNamed(f *fixture, name string) string {
 	case "wrongpin":
 		return a.sealed("no")
 	}
-	return ""
+	variant, isPIN := strings.CutPrefix(name, "pin")
+	public := &pinKey().PublicKey
+	if variant == "fixed" { // a key of 1024 bits
+		public = &smallKey().PublicKey
+	}
+	o, known := map[string]*rsa.OAEPOptions{
+		"java": {Hash: crypto.SHA256, MGFHash: crypto.SHA1}, "php": {Hash: crypto.SHA1}, "node": {Hash: crypto.SHA1}, "v15": nil, "fixed": nil,
+	}[variant]
+	if !isPIN || !known {
+		return ""
+	}
+	return sealedAs(f.t, public, a.Secret["airtel-pin"], o)
 }
+
+// smallKey has 1024 bits, as the fixed key in Airtel's documents.
+var smallKey = sync.OnceValue(func() *rsa.PrivateKey {
+	key, err := rsa.GenerateKey(rand.Reader, 1024)
+	if err != nil {
+		panic(err)
+	}
+	return key
+})
 
 func airtelExamples(f *fixture) pageExamples {
 	api, a := operators.NativeAPI(payments.Airtel), f.airtel(key)
@@ -205,7 +226,8 @@ func TestAirtelPayment(t *testing.T) {
 	if got := a.state(airtelEnquiry + "p-1"); got != "TS DP00800001001 true true " {
 		t.Errorf("paid it is %q", got)
 	}
-	const duplicate = `{"status":{"code":"400","message":"Transaction id already exists","result_code":"ESB000041","response_code":"","success":false}}`
+	const duplicate = `{"status":{"code":"500","message":"External Transaction ID already exists.","result_code":"ESB000041",` +
+		`"response_code":"DP00800001000","success":false}}`
 	a.call("POST", airtelPayments, airtelPay("p-1", alice, 5)).is(t, http.StatusOK, duplicate)
 	if got := f.call("POST", "/v1/payments", payment("p-1")); got.status != http.StatusConflict {
 		t.Errorf("/v1 with the id answered %d", got.status)
@@ -252,13 +274,39 @@ func TestAirtelTokens(t *testing.T) {
 	form := "client_id=" + a.User + "&client_secret=" + a.UserKey + "&grant_type=client_credentials"
 	for _, body := range []string{a.grant(a.User, a.UserKey), form} {
 		got := a.send("POST", "//auth//oauth2//token/", body, "X-Country", "", "X-Currency", "")
-		if got.status != http.StatusOK || got.body["expires_in"] != "180" || got.body["token_type"] != "bearer" {
+		if got.status != http.StatusOK || got.body["expires_in"] != 180.0 || got.body["token_type"] != "bearer" {
 			t.Errorf("it is answered %d %s", got.status, got.raw)
 		}
 	}
-	const wrong = `{"error_description":"Invalid client authentication","error":"invalid_client"}`
+	const wrong, path, grant = `{"error_description":"Invalid client authentication","error":"invalid_client"}`, "/auth/oauth2/token",
+		`{"grant_type": "client_credentials"}`
+	basic := func(id, secret string) string {
+		return "Basic " + base64.StdEncoding.EncodeToString([]byte(id+":"+secret))
+	}
+	for _, body := range []string{grant, "grant_type=client_credentials", `{"client_id": "` + a.User + `", "grant_type": "client_credentials"}`} {
+		if got := a.send("POST", path, body, "Authorization", basic(a.User, a.UserKey)); got.status != http.StatusOK {
+			t.Errorf("Basic authentication with %s is answered %d %s", body, got.status, got.raw)
+		}
+	}
 	for _, pair := range [][2]string{{a.User, "x"}, {"x", a.UserKey}, {"", ""}, {a.User, ""}, {a.UserKey, a.User}} {
-		a.send("POST", "/auth/oauth2/token", a.grant(pair[0], pair[1])).is(t, http.StatusUnauthorized, wrong)
+		a.send("POST", path, a.grant(pair[0], pair[1])).is(t, http.StatusBadRequest, wrong)
+		got := a.send("POST", path, grant, "Authorization", basic(pair[0], pair[1]))
+		if got.is(t, http.StatusUnauthorized, wrong); got.header.Get("WWW-Authenticate") != `Basic realm="OAuth2.0"` {
+			t.Errorf("the header is %q", got.header.Get("WWW-Authenticate"))
+		}
+	}
+	a.send("POST", path, grant).is(t, http.StatusBadRequest, wrong)
+	// Both in the body come first.
+	if got := a.send("POST", path, a.grant(a.User, a.UserKey), "Authorization", basic("x", "y")); got.status != http.StatusOK {
+		t.Errorf("a body beside another authentication is answered %d %s", got.status, got.raw)
+	}
+	for quirk, want := range map[bool]any{false: "180", true: 180.0} {
+		f.config.Environments[1].Quirks = map[string]bool{"airtelNumericExpiry": quirk}
+		f.sandbox(f.config, key)
+		f.follow()
+		if got := a.send("POST", path, a.grant(a.User, a.UserKey)); got.body["expires_in"] != want {
+			t.Errorf("with airtelNumericExpiry: %t it is answered %s", quirk, got.raw)
+		}
 	}
 	f.exec("insert into clocks (tenant) select tenant from organizations where name = 'checkout'")
 	f.exec("update organizations set clocked = true where name = 'checkout'")
@@ -367,6 +415,7 @@ func TestAirtelRefusals(t *testing.T) {
 	for i, body := range []string{
 		`{"subscriber":{"msisdn":788000001},"transaction":{"amount":"5.0","id":"r-0"}}`,
 		`{"reference":"x","subscriber":{"msisdn":"250788000001"},"transaction":{"amount":5.00,"id":"r-1"},"more":1}`,
+		`{"reference":1042,"subscriber":{"msisdn":788000001},"transaction":{"amount":5,"id":1732790000}}`,
 	} {
 		if got := a.call("POST", "/merchant/v1/payments", body, "x-signature", "x", "x-key", "y"); got.header.Get("X-Cauri-Reason") != "" {
 			t.Errorf("%d is answered %s", i, got.raw)
@@ -386,7 +435,7 @@ func TestAirtelRoutesThatAreNotHere(t *testing.T) {
 		method, path, _ := strings.Cut(call, " ")
 		got := a.call(method, path, "{}")
 		const want = `{"status":{"code":"404","message":"Not found","result_code":"ESB000001","response_code":"","success":false}}`
-		if got.status != http.StatusNotFound || got.raw != want || got.header.Get("X-Cauri-Reason") != "no_route" {
+		if got.status != http.StatusNotFound || got.raw != want || !strings.HasPrefix(got.header.Get("X-Cauri-Reason"), "no_route: ") {
 			t.Errorf("%s is answered %d %s", call, got.status, got.raw)
 		}
 	}

@@ -111,12 +111,12 @@ func TestFormerNumbersOfBenin(t *testing.T) {
 // The operators' own APIs keep their bodies, and say in a header how many digits a number has.
 func TestOperatorsNameTheLength(t *testing.T) {
 	f, a := withAirtel(t)
-	const eight = "the number has 8 digits: a number of RW has 9 digits, with or without 250 before them"
-	a.call("POST", "/merchant/v1/payments/", airtelPay("c1", "73012345", 1000)).told(t, "wrong_msisdn: "+eight)
+	const eight = "msisdn: expected a number of RW, which has 9 digits, with or without 250 before them; this one has 8 digits"
+	a.call("POST", "/merchant/v1/payments/", airtelPay("c1", "73012345", 1000)).told(t, "wrong_msisdn: subscriber."+eight)
 	a.call("GET", "/standard/v1/users/73012345", "").told(t, "wrong_msisdn: "+eight)
-	a.call("POST", "/standard/v2/disbursements", airtelPayout("p1", "73012345", a.sealed(a.Secret["airtel-pin"]), 500)).told(t, "wrong_msisdn: "+eight)
+	a.call("POST", "/standard/v2/disbursements", airtelPayout("p1", "73012345", a.sealed(a.Secret["airtel-pin"]), 500)).told(t, "wrong_msisdn: payee."+eight)
 	entries := f.requests("&path=/operators/airtel")
-	if len(entries) != 3 || entries[0]["hint"] != eight {
+	if len(entries) != 3 || entries[0]["hint"] != "payee."+eight {
 		t.Errorf("the log has %v", entries)
 	}
 

@@ -27,8 +27,8 @@ const product = "airtel"
 func NewAPI() *operatorapi.API {
 	return &operatorapi.API{
 		Operator: payments.Airtel, Routes: routes(), Key: clientID, Login: login, Derive: deriveCredentials, Refuse: refuse,
-		Callback: newCallback, Sign: sign, CallbackKey: "airtel-callback-key", Examples: examples, OwnAdvice: advice, Facts: facts,
-		Logged: logged, SecretForm: secretForm, ContentType: "application/json",
+		Callback: newCallback, Sign: sign, CallbackKey: "airtel-callback-key", Examples: examples, OwnAdvice: advice, Expected: expected, Parts: parts, Facts: facts,
+		Quirks: quirks, Logged: logged, SecretForm: secretForm, ContentType: "application/json",
 		Variables: map[string]string{exampleID: "CAURI_AIRTEL_CLIENT_ID", exampleSecret: "CAURI_AIRTEL_CLIENT_SECRET", examplePIN: "PIN"},
 	}
 }
@@ -40,8 +40,8 @@ var logged = []string{
 	"status_code", "status_message", "error", "error_description", "expires_in",
 }
 
-// secretForm matches client ids, client secrets and tokens.
-var secretForm = regexp.MustCompile(`(?i)[0-9a-f]{32}`)
+// secretForm matches client ids, client secrets, tokens and encrypted PINs.
+var secretForm = regexp.MustCompile(`(?i)[0-9a-f]{32}|[a-z0-9+/_-]{128,}={0,2}`)
 
 // pinCheck is the name of the PIN among the checked credentials.
 const pinCheck = "pin"
@@ -59,18 +59,26 @@ func deriveCredentials(apiKey string) operatorapi.Credentials {
 	}
 }
 
-// clientID returns the client id of a request. It reads it from the access token, or from the body of a request for a
-// token.
+// clientID returns the client id of a request. It reads it from the access token, or from a request for a token.
 func clientID(r *http.Request, body func() []byte) string {
 	if id := operatorapi.UserOfToken(r); id != "" || !operatorapi.IsTo(r, tokenPath) {
 		return id
 	}
-	return strings.ToLower(readTokenRequest(body()).ClientID)
+	id, _, _ := login(r, body)
+	return strings.ToLower(id)
 }
 
-func login(_ *http.Request, body func() []byte) (id, secret string, given bool) {
+// login returns the client id and the client secret of a request for a token. They are in the body, or in Basic
+// authentication if the body does not have both (ThirdParty).
+func login(r *http.Request, body func() []byte) (id, secret string, given bool) {
 	request := readTokenRequest(body())
-	return request.ClientID, request.ClientSecret, request.ClientID != "" && request.ClientSecret != ""
+	if request.ClientID != "" && request.ClientSecret != "" {
+		return request.ClientID, request.ClientSecret, true
+	}
+	if id, secret, given = r.BasicAuth(); given {
+		return id, secret, true
+	}
+	return request.ClientID, "", false
 }
 
 // tokenRequest is the body of a request for a token.
@@ -91,6 +99,15 @@ func readTokenRequest(body []byte) (request tokenRequest) {
 	}
 	return tokenRequest{form.Get("client_id"), form.Get("client_secret"), form.Get("grant_type")}
 }
+
+// quirkNumericExpiry is the quirk that makes the lifetime of a token a number.
+const quirkNumericExpiry = "airtelNumericExpiry"
+
+var quirks = []operatorapi.Quirk{{
+	Name: quirkNumericExpiry,
+	About: "airtelNumericExpiry is whether expires_in in the answer of Airtel's token call is a number, as Airtel answers in Rwanda.\n" +
+		"If it is false, expires_in is a text, as Airtel's documents show it. Default true.",
+}}
 
 // examples are values for the description of the API.
 var examples = map[string]string{"id": exampleTransaction, "msisdn": "730123456", countryHeader: "RW", currencyHeader: "RWF"}
@@ -115,7 +132,7 @@ func routes() []operatorapi.Route {
 				Summary: "An access token, for 180 seconds", Mark: operatorapi.Documented, Source: portal,
 				Body:    `{"client_id": "` + exampleID + `", "client_secret": "` + exampleSecret + `", "grant_type": "client_credentials"}`,
 				Request: tokenFields, Status: http.StatusOK,
-				Answer: `{"token_type": "bearer", "access_token": "` + strings.Repeat("8f2b1c5a9d3e4f60", 4) + `", "expires_in": "180"}`, Response: grantFields,
+				Answer: `{"token_type": "bearer", "access_token": "` + strings.Repeat("8f2b1c5a9d3e4f60", 4) + `", "expires_in": 180}`, Response: grantFields,
 				Refused: []operatorapi.Reason{noGrant}, Test: exchanges + "token",
 			},
 		},
@@ -144,7 +161,7 @@ func routes() []operatorapi.Route {
 			Name: "users", Method: http.MethodGet, Path: "/standard/" + version + "/users/{msisdn}", Handle: inCountry(user),
 			Doc: operatorapi.Doc{
 				Summary: "Who has a number", Mark: operatorapi.Documented, Source: portal, Status: http.StatusOK,
-				Answer: `{"data": {"first_name": "alice", "last_name": "uwase", "msisdn": 730123456, "grade": "SUBS", "is_barred": false, ` +
+				Answer: `{"data": {"first_name": "alice", "last_name": "uwase", "msisdn": "730123456", "grade": "SUBS", "is_barred": false, ` +
 					`"is_pin_set": true, "registration": {"status": "SUBS"}}, ` + statusExample("DP02200000001", "SUCCESS") + `}`,
 				Response: answerFields(userFields), Refused: withCountry(noUser, wrongNumber), Test: exchanges + "account",
 			},

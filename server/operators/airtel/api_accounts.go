@@ -2,7 +2,6 @@ package airtel
 
 import (
 	"context"
-	"fmt"
 	"strconv"
 	"strings"
 
@@ -32,7 +31,7 @@ func withCommas(n int64) string {
 type holder struct {
 	FirstName    string       `json:"first_name"`
 	LastName     string       `json:"last_name"`
-	MSISDN       int64        `json:"msisdn"`
+	MSISDN       string       `json:"msisdn"`
 	Grade        string       `json:"grade"`
 	IsBarred     bool         `json:"is_barred"`
 	IsPINSet     bool         `json:"is_pin_set"`
@@ -48,18 +47,17 @@ func user(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request, e 
 	if r.Param("msisdn") == "balance" { // a call of v2, which Cauri does not have
 		return operatorapi.Answer{}, operatorapi.Refuse(operatorapi.NoRoute)
 	}
-	msisdn, err := msisdnOf(r.Param("msisdn"), e.Country)
+	msisdn, err := msisdnOf("msisdn", r.Param("msisdn"), e.Country)
 	if err != nil {
 		return operatorapi.Answer{}, err
 	}
 	found, err := s.Holder(ctx, e, msisdn)
 	if err != nil {
+		err = operatorapi.ExpectFound(err, "msisdn", "the number of a test client of airtel in "+string(e.Country))
 		return operatorapi.Answer{}, instead(err, map[operatorapi.Reason]operatorapi.Reason{operatorapi.NotFound: noUser})
 	}
 	h := holder{Grade: "SUBS", IsBarred: !found.Active, IsPINSet: true, Registration: registration{"SUBS"}}
 	h.FirstName, h.LastName = found.Names()
-	if h.MSISDN, err = strconv.ParseInt(strings.TrimPrefix(msisdn, "+"+e.Country.CallingCode()), 10, 64); err != nil {
-		return operatorapi.Answer{}, fmt.Errorf("telling the number: %w", err)
-	}
+	h.MSISDN = strings.TrimPrefix(msisdn, "+"+e.Country.CallingCode())
 	return dataAnswer(h, okStatus("DP02200000001", "SUCCESS")), nil
 }

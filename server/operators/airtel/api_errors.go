@@ -61,7 +61,7 @@ const invalidNumber = "Invalid Msisdn Length. Msisdn Length should be 9"
 
 // refusals are Airtel's answers to refused requests. The mark is Documented unless another is given.
 var refusals = map[operatorapi.Reason]operatorapi.Answer{
-	operatorapi.UserInvalid: {Status: http.StatusUnauthorized, Body: oauthError{"Invalid client authentication", "invalid_client"}}, // Assumed: the status
+	operatorapi.UserInvalid: {Status: http.StatusBadRequest, Body: oauthError{"Invalid client authentication", "invalid_client"}}, // ThirdParty: the status
 	operatorapi.TokenInvalid: {
 		Status: http.StatusUnauthorized, Body: oauthError{"The access token is invalid or has expired", "invalid_token"},
 	},
@@ -74,7 +74,7 @@ var refusals = map[operatorapi.Reason]operatorapi.Answer{
 	notJSON:                 {Status: http.StatusUnsupportedMediaType},                                                  // Assumed: no body
 	operatorapi.Invalid:     refused(invalid, "", "Missing header/body params"),
 	operatorapi.NotFound:    refused("ESB000045", "DP00800001025", "Transaction not found"),
-	operatorapi.Duplicate:   refused(duplicateID, "", "Transaction id already exists"),
+	operatorapi.Duplicate:   failedWith(http.StatusOK, "500", duplicateID, "DP00800001000", "External Transaction ID already exists."),
 
 	noCountry:     router("ROUTER110", "Partner not found"),
 	wrongCountry:  failedWith(http.StatusBadRequest, "400", "ESB000034", "", "Invalid Country Code"),
@@ -96,6 +96,8 @@ var refusals = map[operatorapi.Reason]operatorapi.Answer{
 func refuse(r *operatorapi.Refusal) operatorapi.Answer {
 	answer, known := refusals[r.Reason]
 	switch {
+	case r.Reason == operatorapi.UserInvalid && r.Basic: // ThirdParty: so does the gateway whose texts Airtel's are
+		answer.Status, answer.Header = http.StatusUnauthorized, http.Header{"Www-Authenticate": {`Basic realm="OAuth2.0"`}}
 	case r.Reason == operatorapi.Gateway:
 		return failedWith(r.Status, strconv.Itoa(r.Status), "ESB000001", "", http.StatusText(r.Status)) // Assumed
 	case !known:
@@ -116,6 +118,20 @@ func instead(err error, of map[operatorapi.Reason]operatorapi.Reason) error {
 
 var ofPayouts = map[operatorapi.Reason]operatorapi.Reason{
 	operatorapi.Duplicate: duplicatePayout, wrongNumber: wrongPayee, wrongAmount: wrongPayout,
+}
+
+// expected are the parts of requests that all refusals for a reason concern.
+var expected = map[operatorapi.Reason]operatorapi.Expected{
+	operatorapi.UserInvalid: {
+		Part: "client_id and client_secret",
+		Form: "airtel-client-id and airtel-client-secret of the credentials Secret, in the body or by Basic authentication",
+	},
+	operatorapi.TokenInvalid: {Part: "Authorization", Form: "Bearer and a token of the token call"},
+}
+
+// parts are the parts of requests that errors of /v1 concern.
+var parts = map[string]string{
+	string(operatorapi.Duplicate): "transaction.id", "not_refundable": moneyIDField, "exceeds_refundable": moneyIDField,
 }
 
 // advice is for the refusals that only Airtel has.

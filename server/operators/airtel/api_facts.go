@@ -5,15 +5,19 @@ import "github.com/cauri-dev/cauri/server/operators/operatorapi"
 const (
 	portal   = "Airtel portal"
 	observed = "Airtel portal; recorded by clients"
+	recorded = "recorded by clients"
+	kong     = "published clients; Kong's OAuth plugin, whose texts Airtel's errors have"
+	rwanda   = "recorded in Rwanda; a published Postman collection"
 )
 
 // facts are the facts for the page of fidelity that are not in the routes.
 var facts = []operatorapi.Fact{
-	operatorapi.Documented.Fact("a token lives for 180 seconds of the sandbox's time, which `expires_in` tells as a text", portal,
-		"TestAirtelTokens").Differs("some countries answer 7200, and some a number"),
-	operatorapi.Documented.Fact("a token or a client that is wrong: 401 `invalid_token`, 401 `invalid_client`", observed,
-		"TestStrangersGetNothingFromAirtel"),
-	operatorapi.ThirdParty.Fact("the status 401 of a wrong client; the token call takes a form too", operatorapi.PublishedClients,
+	operatorapi.Documented.Fact("a token lives for 180 seconds of the sandbox's time, which `expires_in` tells as a number", rwanda,
+		"TestAirtelTokens").Differs("its portal shows a text, which `quirks: {airtelNumericExpiry: false}` gives; some countries answer 7200"),
+	operatorapi.Documented.Fact("a wrong token: 401 `invalid_token`", observed, "TestStrangersGetNothingFromAirtel"),
+	operatorapi.ThirdParty.Fact("the token call takes client id and secret in JSON, in a form, and by Basic authentication", kong,
+		"TestAirtelTokens").Differs("its portal shows JSON only"),
+	operatorapi.ThirdParty.Fact("a wrong client: `invalid_client`, with 400 if it is in the body and with 401 by Basic authentication", kong,
 		"TestAirtelTokens"),
 	operatorapi.Documented.Fact("`X-Country` is checked first: without it, or with one that the sandbox has no environment for, 400 "+
 		"`ROUTER110`",
@@ -26,8 +30,14 @@ var facts = []operatorapi.Fact{
 	operatorapi.Documented.Fact("amounts of zero, below it or with decimals: `DP00800001004`; `5.0` is 5", observed, "TestAirtelRefusals"),
 	operatorapi.Documented.Fact("a body that is no JSON: 415 for another type, without a body; 200 with `ESB000008` for a missing field",
 		observed, "TestAirtelRefusals"),
-	operatorapi.Documented.Fact("a `transaction.id` that is taken: `ESB000041`, of disbursements `DP00900001017`, whatever the body",
-		observed, "TestAirtelPayment"),
+	operatorapi.Documented.Fact("a `transaction.id` that is taken: `code` 500 with `DP00800001000` and `ESB000041`, of disbursements "+
+		"`DP00900001017`, whatever the body",
+		"Airtel's collection of examples", "TestAirtelPayment"),
+	operatorapi.ThirdParty.Fact("`transaction.id` and `reference` may be numbers; answers repeat the digits as a text",
+		operatorapi.PublishedClients, "TestAirtelRefusals"),
+	operatorapi.Documented.Fact("`msisdn` of a user is a text without the country code", recorded, exchanges+"account").Differs(
+		"its portal shows a number"),
+	operatorapi.Documented.Fact("a balance has commas between thousands and two decimals, `37,600.00`", observed, exchanges+"account"),
 	operatorapi.Documented.Fact("`data.transaction.id` repeats the id of the request, and only a success has `airtel_money_id`", observed,
 		"TestAirtelPayment"),
 	operatorapi.Assumed.Fact("`airtel_money_id` begins with a time and ends with the code of the transaction", operatorapi.OurChoice,

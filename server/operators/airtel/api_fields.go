@@ -19,13 +19,16 @@ var (
 	currencyField = operatorapi.Field{Name: currencyHeader, Pattern: currencyForm, About: "Its currency."}
 
 	tokenFields = []operatorapi.Field{
-		{Name: "client_id", Pattern: hexForm}, {Name: "client_secret", Pattern: hexForm},
+		{Name: "client_id", Optional: true, Pattern: hexForm, About: "Clients may send it and the secret by Basic authentication instead."},
+		{Name: "client_secret", Optional: true, Pattern: hexForm},
 		{Name: "grant_type", Max: 100, About: "client_credentials"},
 	}
 	grantFields = []operatorapi.Field{
 		{Name: "token_type", Enum: []string{"bearer"}}, {Name: "access_token", Pattern: "^[0-9a-f]{64}$"},
-		{Name: "expires_in", Enum: []string{"180"}, About: "Seconds, of the sandbox's time, as a text."},
+		{Name: "expires_in", Types: []string{"integer", "string"}, About: "180 seconds, of the sandbox's time. A text with the quirk `airtelNumericExpiry: false`."},
 	}
+
+	textOrNumber = []string{"string", "number"}
 
 	inside = []operatorapi.Field{
 		{Name: "country", Optional: true, Pattern: countryForm}, {Name: "currency", Optional: true, Pattern: currencyForm},
@@ -34,9 +37,13 @@ var (
 		Name: "msisdn", Types: []string{"string", "integer"}, Pattern: numberForm,
 		About: "Nine digits without the country code. Twelve with it are taken too, and so is a number.",
 	}
-	referenceField = operatorapi.Field{Name: "reference", Optional: true, Max: maxReference, About: "Of the order. The bound is assumed."}.Assumed()
-	idField        = operatorapi.Field{Name: "id", Max: maxID, About: "The id of what is made, which is the reference of /v1. The bound is assumed."}.Assumed()
-	amountField    = operatorapi.Field{
+	referenceField = operatorapi.Field{
+		Name: "reference", Types: textOrNumber, Optional: true, Max: maxReference, About: "Of the order. A number is taken too. The bound is assumed.",
+	}.Assumed()
+	idField = operatorapi.Field{
+		Name: "id", Types: textOrNumber, Max: maxID, About: "The id of what is made, which is the reference of /v1. A number is taken too. The bound is assumed.",
+	}.Assumed()
+	amountField = operatorapi.Field{
 		Name: "amount", Types: []string{"number", "string"}, Pattern: operatorapi.AmountForm, About: "Whole units, from 1 to 1000000000000. A text is taken too.",
 	}
 
@@ -79,7 +86,7 @@ var (
 		{Name: "balance", Pattern: `^[0-9,]+\.00$`}, {Name: "currency"}, {Name: "account_status", Enum: []string{"Active"}},
 	}
 	userFields = []operatorapi.Field{
-		{Name: "first_name"}, {Name: "last_name"}, {Name: "msisdn", Types: []string{"integer"}}, {Name: "grade"},
+		{Name: "first_name"}, {Name: "last_name"}, {Name: "msisdn", Pattern: `^[0-9]{9}$`}, {Name: "grade"},
 		{Name: "is_barred", Types: []string{"boolean"}}, {Name: "is_pin_set", Types: []string{"boolean"}},
 		{Name: "registration", Fields: []operatorapi.Field{{Name: "status"}}},
 	}

@@ -5,6 +5,7 @@ import (
 	"crypto/x509"
 	"encoding/base64"
 	"net/http"
+	"strconv"
 	"time"
 
 	"github.com/cauri-dev/cauri/server/operators/operatorapi"
@@ -16,29 +17,41 @@ const tokenLifetime = 180 * time.Second
 
 func issueToken(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request) (operatorapi.Answer, error) {
 	if readTokenRequest(r.Body).GrantType == "" {
-		return operatorapi.Answer{}, r.Unreadable(noGrant)
+		refused := r.Unreadable(noGrant)
+		if refused.Detail == "" {
+			refused = refused.Expect("grant_type", "client_credentials")
+		}
+		return operatorapi.Answer{}, refused
 	}
 	token, err := r.IssueToken(ctx, s, tokenLifetime)
-	return operatorapi.Answer{Status: http.StatusOK, Body: struct {
-		TokenType   string `json:"token_type"`
-		AccessToken string `json:"access_token"`
-		ExpiresIn   string `json:"expires_in"`
-	}{"bearer", token, "180"}}, err
+	seconds := int(tokenLifetime.Seconds())
+	told := grant{"bearer", token, seconds}
+	if numeric, set := s.Environments()[0].Quirks[quirkNumericExpiry]; set && !numeric {
+		told.ExpiresIn = strconv.Itoa(seconds)
+	}
+	return operatorapi.Answer{Status: http.StatusOK, Body: told}, err
+}
+
+// grant is the answer with a token. ExpiresIn is a number, or a string with one.
+type grant struct {
+	TokenType   string `json:"token_type"`
+	AccessToken string `json:"access_token"`
+	ExpiresIn   any    `json:"expires_in"`
 }
 
 // collect records a collection. Only the enquiry reports a wrong PIN, or a barred or unknown number (Documented).
 func collect(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request, e operatorapi.Environment) (operatorapi.Answer, error) {
-	order, body, err := newOrder(r, e, payCall, func(b *orderBody) *partyBody { return b.Subscriber })
+	order, body, err := newOrder(r, e, payCall, "subscriber")
 	if err != nil {
 		return operatorapi.Answer{}, err
 	}
 	order.CallbackURL, order.Sent = e.Callback.URL, sent{Hash: e.Callback.Hash}
-	return transactionAnswer(acceptance{body.Transaction.ID, "SUCCESS"}, okStatus(inProcess, "SUCCESS")), s.Collect(ctx, *order)
+	return transactionAnswer(acceptance{string(body.Transaction.ID), "SUCCESS"}, okStatus(inProcess, "SUCCESS")), s.Collect(ctx, *order)
 }
 
 // disburse records a disbursement, and answers with its outcome.
 func disburse(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request, e operatorapi.Environment) (operatorapi.Answer, error) {
-	order, body, err := newOrder(r, e, payoutCall, func(b *orderBody) *partyBody { return b.Payee })
+	order, body, err := newOrder(r, e, payoutCall, "payee")
 	if err == nil {
 		err = checkPIN(ctx, s, body.PIN)
 	}
@@ -58,6 +71,8 @@ func disburse(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request
 	return a, nil
 }
 
+const moneyIDField = "transaction.airtel_money_id"
+
 // giveBack records a refund of what is left of a collection, and answers with its outcome.
 func giveBack(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request, _ operatorapi.Environment) (operatorapi.Answer, error) {
 	var body struct {
@@ -68,16 +83,17 @@ func giveBack(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request
 	if err := readOrder(r, &body); err != nil {
 		return operatorapi.Answer{}, err
 	}
+	const wanted = "the airtel_money_id of a paid collection of this sandbox"
 	if body.Transaction.AirtelMoneyID == "" {
-		return operatorapi.Answer{}, operatorapi.Refuse(operatorapi.Invalid)
+		return operatorapi.Answer{}, operatorapi.Refuse(operatorapi.Invalid).Expect(moneyIDField, wanted)
 	}
 	id, ok := idIn(body.Transaction.AirtelMoneyID)
 	if !ok {
-		return operatorapi.Answer{}, operatorapi.Refuse(operatorapi.NotFound)
+		return operatorapi.Answer{}, operatorapi.Refuse(operatorapi.NotFound).Expect(moneyIDField, wanted)
 	}
 	parent, err := s.FindCollectionByID(ctx, id)
 	if err != nil {
-		return operatorapi.Answer{}, err
+		return operatorapi.Answer{}, operatorapi.ExpectFound(err, moneyIDField, wanted)
 	}
 	drawn, err := s.RandomHex()
 	if err != nil {
@@ -127,6 +143,7 @@ func tell(operation string) operatorapi.HandlerIn[operatorapi.Environment] {
 	return func(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request, _ operatorapi.Environment) (operatorapi.Answer, error) {
 		p, err := s.Find(ctx, r.Param("id"), operation)
 		if err != nil {
+			err = operatorapi.ExpectFound(err, "id", "the transaction.id of a request to "+operation)
 			if operation == payoutCall {
 				err = instead(err, map[operatorapi.Reason]operatorapi.Reason{operatorapi.NotFound: noPayout})
 			}

@@ -16,6 +16,9 @@ import (
 // lengthOfPIN is the number of digits of a PIN (Documented).
 const lengthOfPIN = 4
 
+// documentedKey is the length of the fixed key in Airtel's documents, in bits.
+const documentedKey = 1024
+
 // oaep has the variants of OAEP that clients use: that of v2 and v3 of the API (Documented), Java's
 // OAEPWithSHA-256AndMGF1Padding (ThirdParty), and that of PHP's openssl_public_encrypt (ThirdParty).
 var oaep = []struct{ label, mask crypto.Hash }{
@@ -23,7 +26,10 @@ var oaep = []struct{ label, mask crypto.Hash }{
 }
 
 // paddings is the text of the header X-Cauri-Reason for every failure that only the private key can detect.
-const paddings = string(wrongPIN) + ": taken are 4 digits with OAEP (SHA-256, with MGF1 by SHA-256 or SHA-1), OAEP (SHA-1) or PKCS#1 v1.5"
+const paddings = "the 4 digits of airtel-pin, encrypted with the key of encryption-keys: with OAEP (SHA-256, with MGF1 by SHA-256 or " +
+	"SHA-1), OAEP (SHA-1) or PKCS#1 v1.5"
+
+const pinField = "pin"
 
 // checkPIN returns an error if the encrypted PIN of a request is not the sandbox's. A wrong PIN, a wrong padding and
 // another key get the same answer after the same time, because only the private key can tell them apart.
@@ -31,24 +37,27 @@ func checkPIN(ctx context.Context, s operatorapi.Sandbox, encrypted string) erro
 	key := s.PINKey()
 	switch {
 	case encrypted == "":
-		return operatorapi.Refuse(operatorapi.Invalid)
+		return operatorapi.Refuse(operatorapi.Invalid).Expect(pinField, "the encrypted PIN, in Base64")
 	case key == nil:
 		return operatorapi.Because(operatorapi.Unavailable, "no_encryption_key")
 	}
 	text, err := base64.StdEncoding.DecodeString(encrypted)
 	if err != nil {
-		return operatorapi.Because(unreadablePIN, string(unreadablePIN)+": no base64")
+		return operatorapi.Refuse(unreadablePIN).Expect(pinField, "the encrypted PIN, in Base64, and this is no Base64")
 	}
 	if len(text) != key.Size() {
-		return operatorapi.Because(unreadablePIN, fmt.Sprintf("%s: %d bits, and the key of encryption-keys has %d",
-			unreadablePIN, 8*len(text), key.N.BitLen()))
+		form := fmt.Sprintf("%d bits, which the key of encryption-keys has, and got %d", key.N.BitLen(), 8*len(text))
+		if len(text) == documentedKey/8 {
+			form += ", as from the fixed key in Airtel's documents"
+		}
+		return operatorapi.Refuse(unreadablePIN).Expect(pinField, form)
 	}
 	padded, err := s.OpenPIN(ctx, text)
 	if err != nil {
 		return err
 	}
 	if !isPIN(s, padded) {
-		return operatorapi.Because(wrongPIN, paddings)
+		return operatorapi.Refuse(wrongPIN).Expect(pinField, paddings)
 	}
 	return nil
 }

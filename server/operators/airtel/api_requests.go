@@ -1,6 +1,7 @@
 package airtel
 
 import (
+	"cmp"
 	"encoding/json"
 	"mime"
 	"regexp"
@@ -10,28 +11,25 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// place is a country or a currency inside of a body. Both are optional (Documented).
-type place struct {
-	Country  string `json:"country"`
-	Currency string `json:"currency"`
-}
-
-// orderBody is the body of a payment and of a disbursement. Unknown fields are ignored.
+// orderBody is the body of a payment and of a disbursement. Unknown fields are ignored. Countries and currencies are
+// optional (Documented).
 type orderBody struct {
-	Reference   string     `json:"reference"`
-	Subscriber  *partyBody `json:"subscriber"`
-	Payee       *partyBody `json:"payee"`
-	PIN         string     `json:"pin"`
+	Reference   operatorapi.TextOrNumber `json:"reference"`
+	Subscriber  *partyBody               `json:"subscriber"`
+	Payee       *partyBody               `json:"payee"`
+	PIN         string                   `json:"pin"`
 	Transaction struct {
-		place
-		Amount json.RawMessage `json:"amount"` // a JSON number (Documented) or string (Assumed)
-		ID     string          `json:"id"`
+		Country  string                   `json:"country"`
+		Currency string                   `json:"currency"`
+		Amount   json.RawMessage          `json:"amount"` // a JSON number (Documented) or string (Assumed)
+		ID       operatorapi.TextOrNumber `json:"id"`     // some clients send a number (ThirdParty)
 	} `json:"transaction"`
 }
 
 type partyBody struct {
-	place
-	MSISDN json.RawMessage `json:"msisdn"` // a JSON string or number (Documented)
+	Country  string          `json:"country"`
+	Currency string          `json:"currency"`
+	MSISDN   json.RawMessage `json:"msisdn"` // a JSON string or number (Documented)
 }
 
 // sent has the fields of a request that answers and callbacks need.
@@ -54,19 +52,21 @@ func inCountry(f operatorapi.HandlerIn[operatorapi.Environment]) operatorapi.Han
 // environmentOf returns the environment that the headers X-Country and X-Currency name.
 func environmentOf(s operatorapi.Sandbox, r *operatorapi.Request) (operatorapi.Environment, error) {
 	country, currency := r.Header.Get(countryHeader), r.Header.Get(currencyHeader)
+	var countries []payments.Country
 	for _, e := range s.Environments() {
+		countries = append(countries, e.Country)
 		if !strings.EqualFold(country, string(e.Country)) {
 			continue
 		}
 		switch {
 		case len(r.Header.Values(currencyHeader)) == 0:
-			return e, operatorapi.Refuse(noCurrency)
+			return e, operatorapi.Refuse(noCurrency).Expect(currencyHeader, string(e.Currency))
 		case !strings.EqualFold(currency, string(e.Currency)):
-			return e, operatorapi.Refuse(wrongCurrency)
+			return e, operatorapi.Refuse(wrongCurrency).Expect(currencyHeader, string(e.Currency))
 		}
 		return e, nil
 	}
-	return operatorapi.Environment{}, operatorapi.Refuse(noCountry)
+	return operatorapi.Environment{}, operatorapi.Refuse(noCountry).Expect(countryHeader, payments.List(countries))
 }
 
 // readOrder decodes a body. It refuses a body that is no JSON, and a content type other than application/json. A
@@ -74,40 +74,31 @@ func environmentOf(s operatorapi.Sandbox, r *operatorapi.Request) (operatorapi.E
 func readOrder(r *operatorapi.Request, body any) error {
 	kind := r.Header.Get("Content-Type")
 	if media, _, err := mime.ParseMediaType(kind); kind != "" && (err != nil || media != "application/json") {
-		return operatorapi.Refuse(notJSON)
+		return operatorapi.Refuse(notJSON).Expect("Content-Type", "application/json")
 	}
-	if json.Unmarshal(r.Body, body) != nil {
-		return r.Unreadable(operatorapi.Invalid)
-	}
-	return nil
+	return r.Decode(operatorapi.Invalid, body)
 }
 
-// newOrder returns the order of a payment or of a disbursement. The function party returns the payer or the payee from
-// the body; nil if the body has none.
-func newOrder(r *operatorapi.Request, e operatorapi.Environment, operation string, party func(*orderBody) *partyBody) (
-	*operatorapi.Order, *orderBody, error,
-) {
+// newOrder returns the order of a payment or of a disbursement. The parameter party is the name of the field with the
+// payer or the payee.
+func newOrder(r *operatorapi.Request, e operatorapi.Environment, operation, party string) (*operatorapi.Order, *orderBody, error) {
 	var body orderBody
 	if err := readOrder(r, &body); err != nil {
 		return nil, nil, err
 	}
-	who, id := party(&body), body.Transaction.ID
-	if who == nil || !isID(id) || !operatorapi.IsText(body.Reference, maxReference) || len(body.PIN) > maxPIN {
-		return nil, nil, operatorapi.Refuse(operatorapi.Invalid)
+	who := map[string]*partyBody{"subscriber": body.Subscriber, "payee": body.Payee}[party]
+	if err := checkTexts(&body, who, party); err != nil {
+		return nil, nil, err
 	}
-	for _, at := range []place{who.place, body.Transaction.place} {
-		switch {
-		case at.Country != "" && !strings.EqualFold(at.Country, string(e.Country)):
-			return nil, nil, operatorapi.Refuse(wrongCountry)
-		case at.Currency != "" && !strings.EqualFold(at.Currency, string(e.Currency)):
-			return nil, nil, operatorapi.Refuse(wrongCurrency)
-		}
+	to := &body.Transaction
+	if err := cmp.Or(checkPlace(party, who.Country, who.Currency, e), checkPlace("transaction", to.Country, to.Currency, e)); err != nil {
+		return nil, nil, err
 	}
 	number := strings.Trim(string(who.MSISDN), `"`)
 	if number == "" || number == "null" {
-		return nil, nil, operatorapi.Refuse(operatorapi.Invalid)
+		return nil, nil, operatorapi.Refuse(operatorapi.Invalid).Expect(party+".msisdn", operatorapi.NumberForm("", e.Country, lengthOfNumber))
 	}
-	msisdn, err := msisdnOf(number, e.Country)
+	msisdn, err := msisdnOf(party+".msisdn", number, e.Country)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -116,10 +107,38 @@ func newOrder(r *operatorapi.Request, e operatorapi.Environment, operation strin
 		return nil, nil, err
 	}
 	order := payments.Order{
-		Details: payments.Details{Reference: id, Currency: string(e.Currency), MSISDN: msisdn},
-		Country: e.Country, Amount: amount, OrderRef: operatorapi.Cut(body.Reference, maxOrderRef),
+		Details: payments.Details{Reference: string(body.Transaction.ID), Currency: string(e.Currency), MSISDN: msisdn},
+		Country: e.Country, Amount: amount, OrderRef: operatorapi.Cut(string(body.Reference), maxOrderRef),
 	}
 	return &operatorapi.Order{Order: order, Operation: operation, Sent: sent{}}, &body, nil
+}
+
+// checkTexts refuses a body without its party, and texts that are missing or too long.
+func checkTexts(body *orderBody, who *partyBody, party string) error {
+	wrong := operatorapi.Refuse(operatorapi.Invalid)
+	switch {
+	case who == nil:
+		return wrong.Expect(party, "an object with msisdn")
+	case !isID(string(body.Transaction.ID)):
+		return wrong.Expect("transaction.id", operatorapi.TextForm(1, maxID)+", without spaces at its ends")
+	case !operatorapi.IsText(string(body.Reference), maxReference):
+		return wrong.Expect("reference", operatorapi.TextForm(0, maxReference))
+	case len(body.PIN) > maxPIN:
+		return wrong.Expect("pin", operatorapi.TextForm(1, maxPIN))
+	}
+	return nil
+}
+
+// checkPlace refuses another country or currency than those of the environment. The parameter at is the field of the body
+// that has both.
+func checkPlace(at, country, currency string, e operatorapi.Environment) error {
+	switch {
+	case country != "" && !strings.EqualFold(country, string(e.Country)):
+		return operatorapi.Refuse(wrongCountry).Expect(at+".country", string(e.Country)+", as in "+countryHeader)
+	case currency != "" && !strings.EqualFold(currency, string(e.Currency)):
+		return operatorapi.Refuse(wrongCurrency).Expect(at+".currency", string(e.Currency))
+	}
+	return nil
 }
 
 // isID reports whether a text may be the id of a transaction. It refuses a space at either end, because the path of the
@@ -130,12 +149,13 @@ func isID(text string) bool {
 
 // amountOf returns an amount in whole units. It refuses amounts with decimals (Documented).
 func amountOf(raw json.RawMessage) (int64, error) {
+	const field = "transaction.amount"
 	if text := strings.Trim(string(raw), `"`); text == "" || text == "null" {
-		return 0, operatorapi.Refuse(operatorapi.Invalid)
+		return 0, operatorapi.Refuse(operatorapi.Invalid).Expect(field, operatorapi.WholeUnits)
 	}
 	amount, ok := operatorapi.PayableAmount(raw)
 	if !ok {
-		return 0, operatorapi.Refuse(wrongAmount)
+		return 0, operatorapi.Refuse(wrongAmount).Expect(field, operatorapi.WholeUnits)
 	}
 	return amount, nil
 }
@@ -145,14 +165,15 @@ const lengthOfNumber = 9
 
 var digits = regexp.MustCompile(`^[0-9]+$`)
 
-// msisdnOf returns a number in E.164. The text has 9 digits, or 12 with the country code.
-func msisdnOf(text string, country payments.Country) (string, error) {
+// msisdnOf returns a number in E.164. The text has 9 digits, or 12 with the country code. The parameter part is the name
+// of the field or of the parameter that has the text.
+func msisdnOf(part, text string, country payments.Country) (string, error) {
 	national, code := text, country.CallingCode()
 	if len(text) == len(code)+lengthOfNumber {
 		national = strings.TrimPrefix(text, code)
 	}
 	if len(national) != lengthOfNumber || !digits.MatchString(national) {
-		return "", operatorapi.Refuse(wrongNumber).Say(operatorapi.NumberForm(text, country, lengthOfNumber))
+		return "", operatorapi.Refuse(wrongNumber).Expect(part, operatorapi.NumberForm(text, country, lengthOfNumber))
 	}
 	return "+" + code + national, nil
 }
