@@ -202,7 +202,7 @@ func TestMoovPush(t *testing.T) {
 	}
 	for _, body := range []any{1000, 5} {
 		if got := m.push("PushWithPending", "p-1", ama, body); got.status != http.StatusOK || got.field("status") != "95" ||
-			!strings.HasPrefix(got.header.Get("X-Cauri-Reason"), "duplicate_reference: the reference belongs to the collection TX_") {
+			!strings.HasPrefix(got.header.Get("X-Cauri-Reason"), "duplicate_reference: externaldata1, referenceid or mrchrefid: the reference belongs to the collection TX_") {
 			t.Errorf("a repetition is answered %d %s", got.status, got.raw)
 		}
 	}
@@ -522,7 +522,7 @@ func TestMoovOfCountries(t *testing.T) {
 		"POST /OnlinePayment", "POST /com.tlc.merchant.api/Push"} {
 		method, path, _ := strings.Cut(path, " ")
 		got := m.send(method, path, m.soapBody("getBalance", true, "msisdn", ama), "Authorization", m.token)
-		if got.status != 404 || got.raw != "" || got.header.Get("X-Cauri-Reason") != "no_route" {
+		if got.status != 404 || got.raw != "" || !strings.HasPrefix(got.header.Get("X-Cauri-Reason"), "no_route: path: ") {
 			t.Errorf("%s is answered %d %s", path, got.status, got.raw)
 		}
 	}
@@ -568,7 +568,7 @@ func TestMoovRefusals(t *testing.T) {
 			t.Errorf("%s is answered %d %q, want %q", name, soap.status, got, c.want)
 		}
 	}
-	for _, body := range []string{"", "{", "[]", `{"mrchrefid":5}`, `{"msisdn":"22879000001","amount":"5","mrchrefid":"\u0000"}`} {
+	for _, body := range []string{"", "{", "[]", `{"mrchrefid":{}}`, `{"msisdn":"22879000001","amount":"5","mrchrefid":"\u0000"}`} {
 		if got := m.post(moovDebit, body); got.status != http.StatusOK || jsonField(got.raw, "code") != "3" {
 			t.Errorf("%s is answered %d %s", body, got.status, got.raw)
 		}
@@ -616,6 +616,17 @@ func TestMoovEnvelopes(t *testing.T) {
 			}
 		}
 	}
+	// A document in ISO-8859-1 is read, and the request log has its accents.
+	for i, label := range []string{"ISO-8859-1", "iso-8859-1", "Windows-1252", "latin1"} {
+		body := `<?xml version="1.0" encoding="` + label + `"?>` + strings.TrimPrefix(m.soapBody("PushWithPending", false, "msisdn", ama[1:], "amount", "5",
+			"externaldata1", fmt.Sprint("l-", i), "message", "Caf\xe9 \xe0 Parakou", "externaldata2", "\xe9t\xe9"), `<?xml version="1.0" encoding="utf-16"?>`)
+		if got := m.send("POST", ussdPush, body, "Content-Type", "text/xml"); got.field("status") != "100" {
+			t.Errorf("%s is answered %d %s (%s)", label, got.status, got.raw, got.header.Get("X-Cauri-Reason"))
+		}
+		if listed := m.f.page(fmt.Sprint("reference=l-", i)).body["data"].([]any); len(listed) != 1 || listed[0].(object)["description"] != "Café à Parakou" {
+			t.Errorf("%s: /v1 lists %v", label, listed)
+		}
+	}
 	good := m.soapBody("getBalance", true, "msisdn", ama[1:])
 	deep := strings.Repeat("<a>", 40000)
 	for name, body := range map[string]string{
@@ -638,13 +649,38 @@ func TestMoovEnvelopes(t *testing.T) {
 		t.Errorf("a body that is too large is answered %d %s", got.status, got.raw)
 	}
 	got := m.soap("refund", true)
-	if got.status != 500 || got.header.Get("X-Cauri-Reason") != "unknown_operation" || !strings.Contains(got.raw, "soap:Server") {
+	if got.status != 500 || !strings.HasPrefix(got.header.Get("X-Cauri-Reason"), "unknown_operation: ") || !strings.Contains(got.raw, "soap:Server") {
 		t.Errorf("an unknown operation is answered %d %s", got.status, got.raw)
 	}
 	// What is repeated is escaped.
 	m.push("Push", "a&lt;b", ama, 5)
 	if got := m.soap("getTransactionStatus", true, "transid", "a&lt;b"); got.field("transid") != "a&lt;b" {
 		t.Errorf("it is answered %s", got.raw)
+	}
+}
+
+// A path that Moov does not have is 404, with a right token, a wrong one and none, in the header or in SOAP.
+func TestMoovUnknownPaths(t *testing.T) {
+	f, m := withMoov(t)
+	for _, base := range []string{"/operators/moov", "/sandboxes/team/checkout/operators/moov", "/sandboxes/team/none/operators/moov"} {
+		for _, token := range []string{m.token, "wrong", ""} {
+			m.base, m.token = base, token
+			for _, body := range []string{m.soapBody("getBalance", true, "msisdn", ama), "{}"} {
+				for _, path := range []string{"/none", "/UssdPush", "/com.tlc.merchant.api/v2/UssdPush", "/Flooz/DebitService/Other"} {
+					got := m.post(path, body)
+					got.is(t, http.StatusNotFound, "")
+					if m.send("POST", path, body).is(t, http.StatusNotFound, ""); !strings.HasPrefix(got.header.Get("X-Cauri-Reason"), "no_route: ") {
+						t.Errorf("the reason is %s", got.header.Get("X-Cauri-Reason"))
+					}
+				}
+			}
+			m.token = f.moov(key).token
+		}
+	}
+	m.base = "/operators/moov"
+	m.send("POST", "/elsewhere", m.soapBody("getBalance", true, "msisdn", ama[1:]), "Content-Type", "text/xml")
+	if entry := f.requests("")[0]; fieldsOf(entry, "path", "status", "error") != "/operators/moov/elsewhere 404 no_route" {
+		t.Errorf("the request log has %v", entry)
 	}
 }
 
@@ -677,10 +713,10 @@ func TestMoovPayouts(t *testing.T) {
 	}
 	for _, o := range []string{"cashintrans", "airtimetrans"} {
 		got := m.soap(o, true, "amount", "500", "destination", "0195000001", "referenceid", o, "remarks", "x")
-		if got.field("status") != "0" || got.field("transid") != o || len(got.field("referenceid")) != 26 {
+		if got.field("status") != "0" || got.field("referenceid") != o || len(got.field("transid")) != 26 {
 			t.Errorf("%s is answered %s", o, got.raw)
 		}
-		if got := m.soapStatus(got.field("referenceid")); got != "0 SUCCESS" {
+		if got := m.soapStatus(got.field("transid")); got != "0 SUCCESS" {
 			t.Errorf("%s is told as %q", o, got)
 		}
 	}

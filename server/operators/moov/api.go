@@ -17,7 +17,10 @@ func NewAPI() *operatorapi.API {
 	return &operatorapi.API{
 		Operator: payments.Moov, Routes: routes(), Files: files(),
 		Key: keyOf, KeyHeader: authorization, Login: loginInQuery, Derive: deriveCredentials, Refuse: refuse, OwnAdvice: advice,
-		Callback: newCallback, Examples: examples, Facts: facts, Logged: logged, SecretForm: secretForm, ContentType: "application/json",
+		Expected:  expected,
+		Parts:     map[string]string{string(operatorapi.Duplicate): "externaldata1, referenceid or mrchrefid"},
+		PathFirst: true,
+		Callback:  newCallback, Examples: examples, Facts: facts, Logged: logged, SecretForm: secretForm, ContentType: "application/json",
 	}
 }
 
@@ -46,7 +49,8 @@ func deriveCredentials(apiKey string) operatorapi.Credentials {
 
 const authorization = "Authorization"
 
-// keyOf returns the token of a request. It reads the token from the header (Togo) or the body (Benin). For a request
+// keyOf returns the token of a request. It reads the token from the header (Togo) or the body (Benin, and any path without
+// the header). For a request
 // for a token, it makes the token from the user name and the password in the query; "" if the query has none. Clients
 // choose another counter or initialization vector. So keyOf returns the token that this package makes for the user name
 // and the password in the client's token. It returns a token that cannot be decrypted unchanged.
@@ -59,7 +63,7 @@ func keyOf(r *http.Request, body func() []byte) string {
 		return newToken("0", user, password)
 	}
 	token := strings.TrimSpace(r.Header.Get(authorization))
-	if strings.Contains(r.URL.Path, soapFolder) {
+	if strings.Contains(r.URL.Path, soapFolder) || token == "" {
 		token = ""
 		if call, err := readCall(body()); err == nil {
 			token = call.fields["token"]
@@ -173,5 +177,6 @@ func environmentIn(s operatorapi.Sandbox, country payments.Country) (operatorapi
 			return e, nil
 		}
 	}
-	return operatorapi.Environment{}, operatorapi.Refuse(operatorapi.NoRoute)
+	return operatorapi.Environment{}, operatorapi.Refuse(operatorapi.NoRoute).Expect("path",
+		"a call of a country where the sandbox has an enabled environment of moov, and it has none in "+string(country))
 }

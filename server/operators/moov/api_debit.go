@@ -2,7 +2,6 @@ package moov
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"net/http"
 	"slices"
@@ -19,9 +18,10 @@ const debitCall = "debit"
 // debitBody is the body of a debit, and of a query for its state. Other fields are ignored, for example the merchant's:
 // key, mrchname and partnermsisdn.
 type debitBody struct {
-	MSISDN    json.RawMessage `json:"msisdn"` // a JSON string (ThirdParty) or number (Assumed)
-	Reference string          `json:"mrchrefid"`
-	Amount    json.RawMessage `json:"amount"` // a JSON string (ThirdParty) or number (Assumed)
+	// Each is a JSON string (ThirdParty) or number (Assumed).
+	MSISDN    operatorapi.TextOrNumber `json:"msisdn"`
+	Reference operatorapi.TextOrNumber `json:"mrchrefid"`
+	Amount    operatorapi.TextOrNumber `json:"amount"`
 }
 
 // debitAnswer has the fields that clients read. Some clients read status and mrorrefid, others code and refid
@@ -66,20 +66,11 @@ func debitBodyOf(code, message, reference string) string {
 
 func readDebit(r *operatorapi.Request) (*debitBody, error) {
 	var body debitBody
-	if json.Unmarshal(r.Body, &body) != nil {
-		return nil, r.Unreadable(operatorapi.Invalid)
-	}
-	return &body, nil
+	return &body, r.Decode(operatorapi.Invalid, &body)
 }
 
-// unquoted returns the text of a JSON string or number.
-func unquoted(raw json.RawMessage) string {
-	text := strings.TrimSpace(strings.Trim(string(raw), `"`))
-	if text == "null" {
-		return ""
-	}
-	return text
-}
+// debitNames are the names of the fields of a debit.
+var debitNames = orderNames{reference: "mrchrefid", number: "msisdn", amount: "amount"}
 
 // debit records a collection. Its answer has no outcome: clients call verify to read the outcome.
 func debit(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request) (operatorapi.Answer, error) {
@@ -91,7 +82,10 @@ func debit(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request) (
 	if err != nil {
 		return operatorapi.Answer{}, err
 	}
-	order, err := newOrder(s, e, debitCall, strings.TrimSpace(body.Reference), unquoted(body.MSISDN), unquoted(body.Amount))
+	order, err := newOrder(s, e, debitCall, debitNames, func(name string) string {
+		given := map[string]operatorapi.TextOrNumber{"mrchrefid": body.Reference, "msisdn": body.MSISDN, "amount": body.Amount}
+		return strings.TrimSpace(string(given[name]))
+	})
 	if err == nil {
 		order.CallbackURL = e.Callback.URL
 		err = s.Collect(ctx, *order)
@@ -115,12 +109,13 @@ func verify(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request) 
 	if err != nil {
 		return operatorapi.Answer{}, err
 	}
+	const field, wanted = "mrchrefid", "the mrchrefid of a debit"
 	if body.Reference == "" {
-		return operatorapi.Answer{}, operatorapi.Refuse(noReference)
+		return operatorapi.Answer{}, operatorapi.Refuse(noReference).Expect(field, wanted)
 	}
-	p, err := s.Find(ctx, strings.TrimSpace(body.Reference), debitCall)
+	p, err := s.Find(ctx, strings.TrimSpace(string(body.Reference)), debitCall)
 	if err != nil {
-		return operatorapi.Answer{}, err
+		return operatorapi.Answer{}, operatorapi.ExpectFound(err, field, wanted)
 	}
 	code, message := outcomeOf(p.Transaction, p.StatusView)
 	reference := referenceOf(p.Transaction)

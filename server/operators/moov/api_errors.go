@@ -71,6 +71,19 @@ func refuse(r *operatorapi.Refusal) operatorapi.Answer {
 	return operatorapi.Answer{Status: answer.http, Body: newDebitAnswer(answer.togo, answer.text, "")}
 }
 
+// credential is what the token of a request has to be.
+var credential = operatorapi.Expected{
+	Part: "Authorization, or token of SOAP", Form: "moov-token of the credentials Secret, or a token that is made of moov-username and moov-password",
+}
+
+// expected are the parts of requests that all refusals for a reason concern.
+var expected = map[operatorapi.Reason]operatorapi.Expected{
+	operatorapi.KeyMissing:   credential,
+	operatorapi.KeyInvalid:   credential,
+	operatorapi.TokenInvalid: credential,
+	operatorapi.UserInvalid:  {Part: "username and password", Form: "moov-username and moov-password of the credentials Secret, in the query"},
+}
+
 // advice is for the refusals that only Moov has, and for those that need other advice than at other operators.
 var advice = map[operatorapi.Reason]operatorapi.Advice{
 	operatorapi.NoRoute: {

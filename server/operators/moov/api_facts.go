@@ -12,7 +12,8 @@ var facts = []operatorapi.Fact{
 		operatorapi.PublishedClients, "TestMoovTokens"),
 	operatorapi.Assumed.Fact("a token does not expire, and its counter is not compared", operatorapi.OurChoice, "TestMoovTokens").Differs(
 		"unknown whether a counter may come twice"),
-	operatorapi.ThirdParty.Fact("a wrong token: status 98 of SOAP, code 99 of JSON, with HTTP 200", operatorapi.PublishedClients,
+	operatorapi.ThirdParty.Fact("a wrong token: status 98 of SOAP, code 99 of JSON, with HTTP 200; SOAP does not read the header `Authorization`",
+		operatorapi.PublishedClients,
 		"TestStrangersGetNothingFromMoov"),
 	operatorapi.ThirdParty.Fact("SOAP: `Push` waits for the payer, and answers with the outcome", operatorapi.PublishedClients,
 		"TestMoovPushWaitsForThePayer"),
@@ -24,6 +25,9 @@ var facts = []operatorapi.Fact{
 		operatorapi.PublishedClients, "TestMoovPush"),
 	operatorapi.ThirdParty.Fact("SOAP: `transferFlooz`, `cashintrans` and `airtimetrans` pay from the float", operatorapi.PublishedClients,
 		"TestMoovPayouts"),
+	operatorapi.ThirdParty.Fact("SOAP: in the answer of `cashintrans` and `airtimetrans`, `referenceid` is the client's and `transid` Moov's; of "+
+		"the others `referenceid` is Moov's",
+		"samples of two published clients", "TestMoovPayouts"),
 	operatorapi.ThirdParty.Fact("SOAP: `getBalance` is the float with two decimals, `getMobileAccountStatus` the test client of a number",
 		operatorapi.PublishedClients, "TestMoovAccounts"),
 	operatorapi.ThirdParty.Fact("statuses of Benin: 0, 100, 3, 7, 8, 10, 11, 12, 13, 91, 92, 94, 95, 98, 99, 555; too little money is "+
@@ -39,6 +43,9 @@ var facts = []operatorapi.Fact{
 	operatorapi.ThirdParty.Fact("SOAP: any prefix and namespace, any order of fields, a declared encoding of UTF-16, any "+
 		"`Content-Type`, no `SOAPAction`",
 		operatorapi.PublishedClients, "TestMoovEnvelopes"),
+	operatorapi.Assumed.Fact("SOAP: a document in ISO-8859-1 or Windows-1252 that says so is read; answers are in UTF-8", operatorapi.OurChoice,
+		"TestMoovEnvelopes"),
+	operatorapi.Assumed.Fact("an unknown path: 404 without a body, whatever the token is", operatorapi.OurChoice, "TestMoovUnknownPaths"),
 	operatorapi.ThirdParty.Fact("SOAP: answers have the literal prefixes `soap:` and `ns2:`", operatorapi.PublishedClients,
 		"TestMoovEnvelopes"),
 	operatorapi.ThirdParty.Fact("SOAP: what cannot be read, and an unknown operation, are faults with HTTP 500; an amount that is no "+

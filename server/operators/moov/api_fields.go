@@ -10,17 +10,19 @@ var (
 	}
 	tokenFields = []operatorapi.Field{{Name: "key", About: "The token for the header Authorization, and for SOAP. It does not expire."}}
 
+	textOrNumber = []string{"string", "number"}
+
 	referenceField = operatorapi.Field{
-		Name: "mrchrefid", Optional: true, Max: maxReference, About: "The reference of /v1. Without one, it is generated. The bound is assumed.",
+		Name: "mrchrefid", Types: textOrNumber, Optional: true, Max: maxReference, About: "The reference of /v1. Without one, it is generated. The bound is assumed.",
 	}
-	partnerField = operatorapi.Field{Name: "partnermsisdn", Optional: true, Max: maxText, About: "The number of the merchant. Ignored."}
+	partnerField = operatorapi.Field{Name: "partnermsisdn", Types: textOrNumber, Optional: true, Max: maxText, About: "The number of the merchant. Ignored."}
 	debitFields  = []operatorapi.Field{
 		{Name: "msisdn", Types: []string{"string", "integer"}, Pattern: `^(228)?[0-9]{8}$`, About: "The payer, with or without 228."},
 		{Name: "key", Optional: true, Max: maxText, About: "The name of the merchant at Moov. Ignored."}, referenceField,
 		{Name: "mrchname", Optional: true, Max: maxText, About: "Ignored."},
 		{Name: "amount", Types: []string{"string", "number"}, Pattern: operatorapi.AmountForm, About: "Whole units, from 1 to 1000000000000."}, partnerField,
 	}
-	verifyFields = []operatorapi.Field{{Name: "mrchrefid", Max: maxReference}, partnerField}
+	verifyFields = []operatorapi.Field{{Name: "mrchrefid", Types: textOrNumber, Max: maxReference}, partnerField}
 
 	saidFields = []operatorapi.Field{
 		{Name: "status", About: "The same as code: clients read one of them."}, {Name: "message"}, {Name: "description"},

@@ -14,7 +14,7 @@ import (
 func pushWith(name string) func(context.Context, operatorapi.Sandbox, operatorapi.Environment, *soapCall) (values, bool, error) {
 	return func(ctx context.Context, s operatorapi.Sandbox, e operatorapi.Environment, c *soapCall) (values, bool, error) {
 		f := c.fields
-		order, err := newOrder(s, e, name, f["externaldata1"], f["msisdn"], f["amount"])
+		order, err := newOrder(s, e, name, orderNames{"externaldata1", "msisdn", "amount"}, c.field)
 		if err != nil {
 			return nil, false, err
 		}
@@ -47,15 +47,16 @@ func stateOf(p *operatorapi.Payment) values {
 // Moov's.
 func statusAnswer(ctx context.Context, s operatorapi.Sandbox, _ operatorapi.Environment, c *soapCall) (values, bool, error) {
 	asked := c.fields["transid"]
+	const wanted = "the reference of a request, or Moov's reference of its transaction"
 	if asked == "" {
-		return nil, false, operatorapi.Refuse(noReference)
+		return nil, false, operatorapi.Refuse(noReference).Expect("transid", wanted)
 	}
 	p, err := s.Find(ctx, asked, recording...)
 	if id, wrong := payments.ParseCode(asked); wrong == nil && operatorapi.IsRefused(err, operatorapi.NotFound) {
 		p, err = s.FindByID(ctx, id, recording...)
 	}
 	if err != nil {
-		return nil, false, err
+		return nil, false, operatorapi.ExpectFound(err, "transid", wanted)
 	}
 	return stateOf(&p), false, nil
 }
@@ -63,8 +64,7 @@ func statusAnswer(ctx context.Context, s operatorapi.Sandbox, _ operatorapi.Envi
 // payOut returns the handler of an operation that records a disbursement.
 func payOut(name string) func(context.Context, operatorapi.Sandbox, operatorapi.Environment, *soapCall) (values, bool, error) {
 	return func(ctx context.Context, s operatorapi.Sandbox, e operatorapi.Environment, c *soapCall) (values, bool, error) {
-		f := c.fields
-		order, err := newOrder(s, e, name, f["referenceid"], f["destination"], f["amount"])
+		order, err := newOrder(s, e, name, orderNames{"referenceid", "destination", "amount"}, c.field)
 		if err == nil {
 			err = s.Disburse(ctx, *order)
 		}
@@ -88,8 +88,12 @@ func payOut(name string) func(context.Context, operatorapi.Sandbox, operatorapi.
 			before += p.Amount
 			text = fmt.Sprintf("Vous avez transfere %d FCFA. Votre nouveau solde %s FCFA", p.Amount, amountText(balance)) // ThirdParty: the second sentence
 		}
+		reference, transaction := p.Reference, referenceOf(p.Transaction)
+		if name == transferCall { // its referenceid is Moov's reference (ThirdParty)
+			reference, transaction = transaction, reference
+		}
 		return values{
-			"message": text, "referenceid": referenceOf(p.Transaction), "status": code, "transid": p.Reference, "transactionid": p.Reference,
+			"message": text, "referenceid": reference, "status": code, "transid": transaction, "transactionid": transaction,
 			"senderkeycost": amountText(0), "senderbonus": amountText(0), "senderbalancebefore": amountText(before), "senderbalanceafter": amountText(balance),
 		}, true, nil
 	}
@@ -101,28 +105,34 @@ func amountText(amount int64) string { return fmt.Sprintf("%d.00", amount) }
 // balanceValues answers with the float of the environment. It ignores the merchant's number, because a merchant has one
 // float.
 func balanceValues(ctx context.Context, s operatorapi.Sandbox, e operatorapi.Environment, c *soapCall) (values, bool, error) {
-	if c.fields["msisdn"] == "" {
-		return nil, false, operatorapi.Refuse(incomplete)
-	}
-	if _, err := msisdnOf(c.fields["msisdn"], e.Country); err != nil {
+	if _, err := c.msisdn(e.Country); err != nil {
 		return nil, false, err
 	}
 	balance, err := s.Balance(ctx, e.Currency)
 	return values{"balance": amountText(balance), "message": success, "status": completed}, false, err
 }
 
+// field returns the value of a field; "" if the call has no such field.
+func (c *soapCall) field(name string) string { return c.fields[name] }
+
+// msisdn returns the number of the call in E.164.
+func (c *soapCall) msisdn(country payments.Country) (string, error) {
+	number := c.fields["msisdn"]
+	if number == "" {
+		return "", operatorapi.Refuse(incomplete).Expect("msisdn", operatorapi.NumberForm("", country, lengths[country][0]))
+	}
+	return msisdnOf("msisdn", number, country)
+}
+
 // accountValues answers with the test client that has a number. If no test client has it, the name is constant.
 func accountValues(ctx context.Context, s operatorapi.Sandbox, e operatorapi.Environment, c *soapCall) (values, bool, error) {
-	if c.fields["msisdn"] == "" {
-		return nil, false, operatorapi.Refuse(incomplete)
-	}
-	msisdn, err := msisdnOf(c.fields["msisdn"], e.Country)
+	msisdn, err := c.msisdn(e.Country)
 	if err != nil {
 		return nil, false, err
 	}
 	holder, err := s.Holder(ctx, e, msisdn)
 	if operatorapi.IsRefused(err, operatorapi.NotFound) {
-		err = operatorapi.Refuse(unknownHolder)
+		err = operatorapi.Refuse(unknownHolder).Expect("msisdn", "the number of a test client of moov in "+string(e.Country))
 	}
 	if err != nil {
 		return nil, false, err

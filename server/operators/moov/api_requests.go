@@ -18,21 +18,29 @@ const (
 // former format.
 var lengths = map[payments.Country][]int{payments.Benin: {10, 8}, payments.Togo: {8}}
 
-// newOrder returns an order. If the reference is empty, newOrder generates one.
+// orderNames are the names of the fields of a call that moves money.
+type orderNames struct{ reference, number, amount string }
+
+// newOrder returns an order. The function given returns the value of a field. If the reference is empty, newOrder
+// generates one.
 func newOrder(
-	s operatorapi.Sandbox, e operatorapi.Environment, operation, reference, number, amount string,
+	s operatorapi.Sandbox, e operatorapi.Environment, operation string, names orderNames, given func(name string) string,
 ) (*operatorapi.Order, error) {
-	if number == "" || amount == "" {
-		return nil, operatorapi.Refuse(incomplete)
+	reference := given(names.reference)
+	if given(names.number) == "" {
+		return nil, operatorapi.Refuse(incomplete).Expect(names.number, operatorapi.NumberForm("", e.Country, lengths[e.Country][0]))
+	}
+	if given(names.amount) == "" {
+		return nil, operatorapi.Refuse(incomplete).Expect(names.amount, operatorapi.WholeUnits)
 	}
 	if !operatorapi.IsText(reference, maxReference) {
-		return nil, operatorapi.Refuse(operatorapi.Invalid)
+		return nil, operatorapi.Refuse(operatorapi.Invalid).Expect(names.reference, operatorapi.TextForm(0, maxReference))
 	}
-	msisdn, err := msisdnOf(number, e.Country)
+	msisdn, err := msisdnOf(names.number, given(names.number), e.Country)
 	if err != nil {
 		return nil, err
 	}
-	units, err := amountOf(amount)
+	units, err := amountOf(names.amount, given(names.amount))
 	if err != nil {
 		return nil, err
 	}
@@ -47,26 +55,30 @@ func newOrder(
 	}}, nil
 }
 
-// amountOf returns an amount in whole units.
-func amountOf(text string) (int64, error) {
+// amountOf returns an amount in whole units. The parameter field is the name of the field with the text.
+func amountOf(field, text string) (int64, error) {
 	amount, ok := operatorapi.WholeAmount(json.RawMessage(text))
+	why := operatorapi.Reason("")
 	switch {
 	case strings.HasPrefix(text, "-"):
-		return 0, operatorapi.Refuse(tooLittle)
+		why = tooLittle
 	case !ok:
-		return 0, operatorapi.Refuse(notANumber)
+		why = notANumber
 	case amount < 1:
-		return 0, operatorapi.Refuse(tooLittle)
+		why = tooLittle
 	case amount > payments.MaxAmount:
-		return 0, operatorapi.Refuse(tooMuch)
+		why = tooMuch
+	default:
+		return amount, nil
 	}
-	return amount, nil
+	return 0, operatorapi.Refuse(why).Expect(field, operatorapi.WholeUnits)
 }
 
 var digits = regexp.MustCompile(`^[0-9]{8,13}$`)
 
-// msisdnOf returns a number of a country in E.164. The text may have the country code or not.
-func msisdnOf(text string, country payments.Country) (string, error) {
+// msisdnOf returns a number of a country in E.164. The text may have the country code or not. The parameter field is the
+// name of the field with the text.
+func msisdnOf(field, text string, country payments.Country) (string, error) {
 	if code := country.CallingCode(); digits.MatchString(text) {
 		for _, length := range lengths[country] {
 			switch {
@@ -77,5 +89,5 @@ func msisdnOf(text string, country payments.Country) (string, error) {
 			}
 		}
 	}
-	return "", operatorapi.Refuse(wrongNumber).Say(operatorapi.NumberForm(text, country, lengths[country][0]))
+	return "", operatorapi.Refuse(wrongNumber).Expect(field, operatorapi.NumberForm(text, country, lengths[country][0]))
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/cauri-dev/cauri/server/operators/operatorapi"
 	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/syntax"
 )
 
 const (
@@ -40,8 +41,7 @@ const (
 // readCall decodes an envelope. It refuses a document type, so it knows only the entities that XML predefines.
 func readCall(body []byte) (*soapCall, error) {
 	in := xml.NewDecoder(bytes.NewReader(body))
-	// One client declares UTF-16 but sends UTF-8 (ThirdParty).
-	in.CharsetReader = func(_ string, in io.Reader) (io.Reader, error) { return in, nil }
+	in.CharsetReader = syntax.Charset // one client declares UTF-16 but sends UTF-8 (ThirdParty)
 	c := &soapCall{fields: map[string]string{}}
 	var path []string
 	var text strings.Builder
@@ -175,9 +175,9 @@ func soap(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request) (o
 	case call == nil:
 		return operatorapi.Answer{}, unreadable(r)
 	case o == nil:
-		return operatorapi.Answer{}, operatorapi.Refuse(noOperation)
+		return operatorapi.Answer{}, operatorapi.Refuse(noOperation).Expect("the element in the Body", strings.Join(operationNames(), ", "))
 	case r.Param("endpoint") != "UssdPush" && r.Param("endpoint") != o.name:
-		return operatorapi.Answer{}, operatorapi.Refuse(operatorapi.NoRoute)
+		return operatorapi.Answer{}, operatorapi.Refuse(operatorapi.NoRoute).Expect("path", soapPath+", or "+soapFolder+o.name)
 	}
 	if !slices.Contains(recording, o.name) {
 		if err := s.ApplyFault(ctx); err != nil {
