@@ -20,6 +20,8 @@ const product = "webpay"
 func NewAPI() *operatorapi.API {
 	return &operatorapi.API{
 		Operator: payments.Orange, Routes: routes(), Key: clientID, Derive: deriveCredentials, Refuse: refuse, OwnAdvice: advice,
+		Expected:     expected,
+		Parts:        map[string]string{string(operatorapi.Duplicate): "order_id"},
 		FieldReasons: map[operatorapi.Reason]string{missingField: missingReason, missingOfStatus: missingReason},
 		Callback:     newCallback, Facts: facts, Quirks: quirks,
 		Page:     &operatorapi.Page{Path: pagePath, Token: pageToken, Handle: servePage, Refuse: refusePage, View: viewOf},

@@ -128,6 +128,17 @@ func refuse(r *operatorapi.Refusal) operatorapi.Answer {
 	return answer
 }
 
+// expected are the parts of requests that all refusals for a reason concern.
+var expected = map[operatorapi.Reason]operatorapi.Expected{
+	operatorapi.UserInvalid: {
+		Part: "Authorization", Form: "Basic authentication with orange-client-id and orange-client-secret of the credentials Secret",
+	},
+	operatorapi.TokenInvalid: {Part: "Authorization", Form: "Bearer and a token of the token call"},
+	wrongGrant:               {Part: "grant_type", Form: "client_credentials, in a form"},
+	noCountry:                {Part: "country", Form: "two letters, such as ci, or dev"},
+	wrongMerchant:            {Part: "merchant_key", Form: forms["merchant_key"]},
+}
+
 // advice is for the refusals that only Orange has.
 var advice = map[operatorapi.Reason]operatorapi.Advice{
 	wrongGrant: {When: "The form has no `grant_type=client_credentials`.", Instead: "Send it, with `Content-Type: application/x-www-form-urlencoded`."},

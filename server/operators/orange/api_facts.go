@@ -34,6 +34,7 @@ var facts = []operatorapi.Fact{
 		"currency",
 		guide, "TestOrangePayment"),
 	operatorapi.Documented.Fact("`amount` is a number or a text", guide, "TestOrangeRefusals"),
+	operatorapi.ThirdParty.Fact("`order_id` is a text; a number is refused with 24", recorded, "TestOrangeRefusals"),
 	operatorapi.Assumed.Fact("the three URLs may be of `localhost`", operatorapi.OurChoice, "TestOrangeRefusals").Differs(
 		"refuses `localhost` and `127.0.0.1`"),
 	operatorapi.Documented.Fact("`order_id` has at most 30 characters, and is refused while it is an open order's or a reference", guide,

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -80,7 +81,18 @@ func marketOf(s operatorapi.Sandbox, r *operatorapi.Request) (market, error) {
 			return market{e, string(e.Currency)}, nil
 		}
 	}
-	return market{}, operatorapi.Refuse(wrongCountry)
+	return market{}, operatorapi.Refuse(wrongCountry).Expect("country", strings.Join(countriesOf(s), " or "))
+}
+
+// countriesOf returns the countries in paths that a sandbox has.
+func countriesOf(s operatorapi.Sandbox) (all []string) {
+	for i, e := range s.Environments() {
+		if on, set := e.Quirks[devQuirk]; i == 0 && (on || !set) {
+			all = append(all, dev)
+		}
+		all = append(all, strings.ToLower(string(e.Country)))
+	}
+	return all
 }
 
 // orderBody is the body of webpayment and of transactionstatus. Unknown fields are ignored.
@@ -110,16 +122,35 @@ func readBody(r *operatorapi.Request, without operatorapi.Reason, needed ...stri
 	}
 	for _, name := range needed {
 		if text := strings.TrimSpace(string(fields[name])); text == "" || text == "null" || text == `""` {
-			return nil, operatorapi.Because(without, missingReason+name)
+			return nil, operatorapi.Because(without, missingReason+name).Expect(name, forms[name])
 		}
 	}
-	if err := json.Unmarshal(r.Body, &body); err != nil {
-		return nil, operatorapi.Refuse(wrongField)
+	var mistyped *json.UnmarshalTypeError
+	if errors.As(json.Unmarshal(r.Body, &body), &mistyped) { // the body is JSON, so there is no other error
+		return nil, wrong(mistyped.Field)
 	}
 	return &body, nil
 }
 
-func wrong(field string) error { return operatorapi.Because(wrongField, "wrong_"+field) }
+const anyURL = "an http or https URL of at most 500 bytes"
+
+// forms says what each field has to be.
+var forms = map[string]string{
+	"merchant_key": "orange-merchant-key of the credentials Secret",
+	"currency":     "OUV under dev, otherwise the currency of the country",
+	"order_id":     operatorapi.TextForm(1, maxOrderID),
+	"amount":       operatorapi.WholeUnits,
+	"return_url":   anyURL,
+	"cancel_url":   anyURL,
+	"notif_url":    anyURL + ", of a host that spec.callbackHosts allows",
+	"lang":         "fr or en",
+	"reference":    operatorapi.TextForm(0, maxReference),
+	"pay_token":    "the pay_token of the order, a text",
+}
+
+func wrong(field string) error {
+	return operatorapi.Because(wrongField, "wrong_"+field).Expect(field, forms[field])
+}
 
 // checkoutSent has the fields of an order that its page and its answers need.
 type checkoutSent struct {
@@ -187,7 +218,7 @@ func (b *orderBody) check(s operatorapi.Sandbox, m market) (int64, error) {
 	case !s.Checks(merchantKey, b.MerchantKey):
 		return 0, operatorapi.Refuse(wrongMerchant)
 	case !strings.EqualFold(b.Currency, m.money):
-		return 0, operatorapi.Refuse(wrongCurrency)
+		return 0, operatorapi.Refuse(wrongCurrency).Expect("currency", m.money)
 	case !operatorapi.IsText(b.OrderID, maxOrderID):
 		return 0, wrong("order_id")
 	case !operatorapi.IsText(b.Reference, maxReference):

@@ -78,11 +78,11 @@ func statusAnswer(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Req
 		return operatorapi.Answer{}, err
 	}
 	found, err := s.FindCheckout(ctx, body.PayToken)
-	if err != nil {
-		return operatorapi.Answer{}, err
+	if err == nil && (found.Reference != body.OrderID || found.Amount != amount) {
+		err = operatorapi.Refuse(operatorapi.NotFound)
 	}
-	if found.Reference != body.OrderID || found.Amount != amount {
-		return operatorapi.Answer{}, operatorapi.Refuse(operatorapi.NotFound)
+	if err != nil {
+		return operatorapi.Answer{}, operatorapi.ExpectFound(err, "order_id, amount and pay_token", "those of one order")
 	}
 	o, err := read(ctx, s, found)
 	if err != nil {
