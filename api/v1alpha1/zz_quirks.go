@@ -5,7 +5,7 @@ package v1alpha1
 // Quirks are special behaviors of operators' own sandboxes.
 type Quirks struct {
 	// mtnSandboxTarget is whether MTN's API takes the target environment sandbox, with the currency EUR and MTN's test numbers.
-	// It means the first enabled environment of mtn. Default true.
+	// It means the first enabled environment of mtn. There, any number without a test client pays, as in MTN's own sandbox. Default true.
 	//
 	// +optional
 	// +default=true
@@ -16,12 +16,20 @@ type Quirks struct {
 	// +optional
 	// +default=true
 	OrangeDev *bool `json:"orangeDev,omitempty"`
+
+	// airtelNumericExpiry is whether expires_in in the answer of Airtel's token call is a number, as Airtel answers in Rwanda.
+	// If it is false, expires_in is a text, as Airtel's documents show it. Default true.
+	//
+	// +optional
+	// +default=true
+	AirtelNumericExpiry *bool `json:"airtelNumericExpiry,omitempty"`
 }
 
 // Named returns the quirks by their names. A quirk that is not set is nil.
 func (q *Quirks) Named() map[string]*bool {
 	return map[string]*bool{
-		"mtnSandboxTarget": q.MtnSandboxTarget,
-		"orangeDev":        q.OrangeDev,
+		"mtnSandboxTarget":    q.MtnSandboxTarget,
+		"orangeDev":           q.OrangeDev,
+		"airtelNumericExpiry": q.AirtelNumericExpiry,
 	}
 }
