@@ -173,8 +173,8 @@ func (c *conversation) page(token string) *placed {
 var placeholder = regexp.MustCompile(`\{([A-Za-z_]\w*)(?::(\w+))?\}|\{basic (\w+) (\w+)\}`)
 
 var classes = map[string]string{
-	"hex64": `[0-9a-f]{64}`, "money": `(?:MP|CI)[0-9]{6}\.[0-9]{4}\.[0-9A-Z]{26}`, "payout": `disburs-[0-9A-F]{10}-[\w-]+`, "base64": `[\w+/=]+`,
-	"code": `[0-9A-HJKMNP-TV-Z]{26}`, "second": `[0-9]{4}(?:-[0-9]{2}){2} [0-9]{2}(?::[0-9]{2}){2}`,
+	"hex64": `[0-9a-f]{64}`, "money": `(?:MP|CI)[0-9]{6}\.[0-9]{4}\.[A-Z][0-9]{5}`, "payout": `disburs-[0-9A-F]{10}-[\w-]+`, "base64": `[\w+/=]+`,
+	"reference": `7[0-9]{16}`, "code": `[0-9A-HJKMNP-TV-Z]{26}`, "second": `[0-9]{4}(?:-[0-9]{2}){2} [0-9]{2}(?::[0-9]{2}){2}`,
 	"digits10": `[0-9]{10}`, "hex32": `[0-9a-f]{32}`, "jwt": `[\w-]+\.[\w-]+\.[\w-]+`, "seconds": `[0-9]{1,2}`,
 }
 

@@ -194,7 +194,7 @@ func TestMoovPush(t *testing.T) {
 	f.approve(ama)
 	paid := m.soap("getTransactionStatus", true, "transid", "p-1")
 	moovs := paid.field("referenceid")
-	if len(moovs) != 26 || paid.field("status") != "0" || paid.field("description") != "SUCCESS" || paid.field("transid") != "p-1" {
+	if len(moovs) != 17 || paid.field("status") != "0" || paid.field("description") != "SUCCESS" || paid.field("transid") != "p-1" {
 		t.Errorf("paid it is %s", paid.raw)
 	}
 	if got := m.soapStatus(moovs); got != "0 SUCCESS" {
@@ -228,7 +228,7 @@ func TestMoovPushWaitsForThePayer(t *testing.T) {
 		m.answerPhone(ama, c.answer)
 		got := <-answered
 		if told := got.field("status") + " " + got.field("description"); told != c.want || got.field("transid") != c.answer ||
-			len(got.field("referenceid")) != 26 {
+			len(got.field("referenceid")) != 17 {
 			t.Errorf("%s is answered %s", c.answer, got.raw)
 		}
 	}
@@ -713,7 +713,7 @@ func TestMoovPayouts(t *testing.T) {
 	}
 	for _, o := range []string{"cashintrans", "airtimetrans"} {
 		got := m.soap(o, true, "amount", "500", "destination", "0195000001", "referenceid", o, "remarks", "x")
-		if got.field("status") != "0" || got.field("referenceid") != o || len(got.field("transid")) != 26 {
+		if got.field("status") != "0" || got.field("referenceid") != o || len(got.field("transid")) != 17 {
 			t.Errorf("%s is answered %s", o, got.raw)
 		}
 		if got := m.soapStatus(got.field("transid")); got != "0 SUCCESS" {
@@ -819,7 +819,7 @@ func TestMoovCallbacks(t *testing.T) {
 	} {
 		sent := strings.Join(shop.wait(t, path, len(want)), "\n")
 		for _, body := range want {
-			form := `\{"amount":"700","refid":"[0-9A-Z]{26}",` + regexp.QuoteMeta(body)
+			form := `\{"amount":"700","refid":"7[0-9]{16}",` + regexp.QuoteMeta(body)
 			if !regexp.MustCompile(form).MatchString(sent) {
 				t.Errorf("%s got %s, want %s", path, sent, body)
 			}

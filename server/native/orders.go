@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/ledger/lists"
 	"github.com/cauri-dev/cauri/server/operators/operatorapi"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/sandboxes"
@@ -139,16 +141,26 @@ func (s *sandbox) Find(ctx context.Context, reference string, operations ...stri
 	return p, s.applyStatusFault(ctx, &p)
 }
 
-// FindByID implements [operatorapi.Sandbox].
-func (s *sandbox) FindByID(ctx context.Context, id payments.ID, operations ...string) (operatorapi.Payment, error) {
-	t, err := s.native.ledger.GetTransaction(ctx, s.who.Sandbox.Tenant, id)
-	if errors.Is(err, ledger.ErrNotFound) {
-		err = operatorapi.Refuse(operatorapi.NotFound)
+// inMinute is the number of transactions of a minute that are read at a time.
+const inMinute = 1000
+
+// FindInMinute implements [operatorapi.Sandbox].
+func (s *sandbox) FindInMinute(ctx context.Context, minute time.Time, is func(*payments.Transaction) bool) (*payments.Transaction, error) {
+	end := minute.Add(time.Minute)
+	filter := lists.Filter{Operator: s.api.Operator, CreatedAfter: &minute, CreatedBefore: &end}
+	for after := (*payments.ID)(nil); ; {
+		page, err := s.native.ledger.ListTransactions(ctx, s.who.Sandbox.Tenant, filter, after, inMinute)
+		if err != nil {
+			return nil, err
+		}
+		if i := slices.IndexFunc(page, is); i >= 0 {
+			return page[i], nil
+		}
+		if len(page) < inMinute {
+			return nil, operatorapi.Refuse(operatorapi.NotFound)
+		}
+		after = &page[len(page)-1].ID
 	}
-	if err != nil {
-		return operatorapi.Payment{}, err
-	}
-	return s.Find(ctx, t.Reference, operations...)
 }
 
 // isReference reports whether a text has the format of a reference.
@@ -162,17 +174,6 @@ func (s *sandbox) FindCollection(ctx context.Context, reference string) (*paymen
 		return nil, operatorapi.Refuse(operatorapi.NotFound)
 	}
 	t, _, err := s.native.ledger.FindReference(ctx, s.who.Sandbox.Tenant, reference)
-	return s.collection(t, err)
-}
-
-// FindCollectionByID implements [operatorapi.Sandbox].
-func (s *sandbox) FindCollectionByID(ctx context.Context, id payments.ID) (*payments.Transaction, error) {
-	return s.collection(s.native.ledger.GetTransaction(ctx, s.who.Sandbox.Tenant, id))
-}
-
-// collection returns the transaction if it is a collection of the operator. Otherwise it refuses with
-// [operatorapi.NotFound].
-func (s *sandbox) collection(t *payments.Transaction, err error) (*payments.Transaction, error) {
 	if err == nil && (t.Type != payments.Collection || t.Operator != s.api.Operator) {
 		err = ledger.ErrNotFound
 	}

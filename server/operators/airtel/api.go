@@ -199,7 +199,7 @@ func collectionRoutes(version string) []operatorapi.Route {
 			Name: payCall, Method: http.MethodGet, Path: "/standard/" + version + "/payments/{id}", Handle: inCountry(tell(payCall)),
 			Doc: operatorapi.Doc{
 				Summary: "What came of it", Mark: operatorapi.Documented, Source: observed, Status: http.StatusOK,
-				Answer: `{"data": {"transaction": {"airtel_money_id": "MP261126.2013.01KB0000000000000000000000", "id": "order-1042-1", ` +
+				Answer: `{"data": {"transaction": {"airtel_money_id": "MP261126.2013.L06941", "id": "order-1042-1", ` +
 					`"message": "Success", "status": "TS"}}, ` + statusExample("DP00800001001", "Success") + `}`,
 				Response: answerFields(enquiryFields), Refused: withCountry(operatorapi.NotFound), Test: exchanges + payCall,
 			},
@@ -208,9 +208,9 @@ func collectionRoutes(version string) []operatorapi.Route {
 			Name: refundCall, Method: http.MethodPost, Path: "/standard/" + version + "/payments/refund", Orders: true, Handle: inCountry(giveBack),
 			Doc: operatorapi.Doc{
 				Summary: "Refunds what is left of a collection of Airtel, by whatever API it was made", Mark: operatorapi.Documented, Source: portal,
-				Body:    `{"transaction": {"airtel_money_id": "MP261126.2013.01KB0000000000000000000000"}}`,
+				Body:    `{"transaction": {"airtel_money_id": "MP261126.2013.L06941"}}`,
 				Request: refundFields, Status: http.StatusOK,
-				Answer: `{"data": {"transaction": {"airtel_money_id": "CI261126.2014.01KB0000000000000000000001", "status": "SUCCESS"}}, ` +
+				Answer: `{"data": {"transaction": {"airtel_money_id": "CI261126.2014.H00006", "status": "SUCCESS"}}, ` +
 					statusExample("DP00800001006", "SUCCESS") + `}`,
 				Response: answerFields(refundedFields), Refused: withCountry(operatorapi.Invalid, operatorapi.NotFound, notJSON),
 				Test: exchanges + refundCall,
@@ -229,7 +229,7 @@ func payoutRoutes(version string) []operatorapi.Route {
 				Body: `{"payee": {"msisdn": "730123456", "wallet_type": "NORMAL"}, "reference": "salary", "pin": "` + examplePIN + `", ` +
 					`"transaction": {"amount": 1000, "id": "` + exampleTransaction + `", "type": "B2C"}}`,
 				Request: payoutFields, Status: http.StatusOK,
-				Answer: `{"data": {"transaction": {"reference_id": "CI261126.2014.01KB0000000000000000000001", ` +
+				Answer: `{"data": {"transaction": {"reference_id": "CI261126.2014.H00006", ` +
 					`"airtel_money_id": "disburs-6EJL6CWF1D-order-1042-1", "id": "order-1042-1", "status": "TS"}}, ` + statusExample("DP00900001001", "Success") + `}`,
 				Response: answerFields(paidOutFields),
 				Refused: withCountry(operatorapi.Invalid, wrongCountry, wrongPayee, wrongPayout, duplicatePayout, wrongPIN, unreadablePIN, notJSON,

@@ -66,7 +66,7 @@ func disburse(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request
 		return operatorapi.Answer{}, err
 	}
 	o := outcomeOf(&p)
-	a := transactionAnswer(payout{moneyID("CI", p.Transaction), payoutID(p.Transaction), p.Reference, o.status}, o.enquiryStatus())
+	a := transactionAnswer(payout{moneyID(paidOut, p.Transaction), payoutID(p.Transaction), p.Reference, o.status}, o.enquiryStatus())
 	a.Outcome = true
 	return a, nil
 }
@@ -87,11 +87,13 @@ func giveBack(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request
 	if body.Transaction.AirtelMoneyID == "" {
 		return operatorapi.Answer{}, operatorapi.Refuse(operatorapi.Invalid).Expect(moneyIDField, wanted)
 	}
-	id, ok := idIn(body.Transaction.AirtelMoneyID)
+	minute, ok := operatorapi.MinuteIn(body.Transaction.AirtelMoneyID, len(collected))
 	if !ok {
 		return operatorapi.Answer{}, operatorapi.Refuse(operatorapi.NotFound).Expect(moneyIDField, wanted)
 	}
-	parent, err := s.FindCollectionByID(ctx, id)
+	parent, err := s.FindInMinute(ctx, minute, func(t *payments.Transaction) bool {
+		return t.Type == payments.Collection && moneyID(collected, t) == body.Transaction.AirtelMoneyID
+	})
 	if err != nil {
 		return operatorapi.Answer{}, operatorapi.ExpectFound(err, moneyIDField, wanted)
 	}
@@ -108,7 +110,7 @@ func giveBack(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request
 	if err != nil {
 		return operatorapi.Answer{}, err
 	}
-	done, result := refund{moneyID("CI", p.Transaction), "SUCCESS"}, okStatus(inProcess, "SUCCESS")
+	done, result := refund{moneyID(paidOut, p.Transaction), "SUCCESS"}, okStatus(inProcess, "SUCCESS")
 	if o := outcomeOf(&p); o.status != succeeded {
 		done.Status, result = o.status, o.enquiryStatus()
 	}
@@ -156,7 +158,7 @@ func tell(operation string) operatorapi.HandlerIn[operatorapi.Environment] {
 		case operation == payoutCall:
 			body.AirtelMoneyID = payoutID(p.Transaction)
 		default:
-			body.AirtelMoneyID = moneyID("MP", p.Transaction)
+			body.AirtelMoneyID = moneyID(collected, p.Transaction)
 		}
 		return transactionAnswer(body, o.enquiryStatus()), nil
 	}

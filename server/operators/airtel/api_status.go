@@ -114,17 +114,14 @@ func (o outcome) enquiryStatus() Status {
 	return s
 }
 
-// moneyID returns Airtel's id of a transaction, which begins with a time (Documented). It ends with Cauri's id, by
-// which a refund finds the transaction.
-func moneyID(prefix string, t *payments.Transaction) string {
-	return prefix + t.CreatedAt.UTC().Format("060102.1504") + "." + t.ID.Code()
-}
+// The prefixes of Airtel's ids (Documented).
+const (
+	collected = "MP"
+	paidOut   = "CI"
+)
 
-// idIn returns the id of Cauri that Airtel's id of a transaction ends with; ok is false if it ends with none.
-func idIn(moneyID string) (id payments.ID, ok bool) {
-	id, err := payments.ParseCode(moneyID[strings.LastIndexByte(moneyID, '.')+1:])
-	return id, err == nil
-}
+// moneyID returns Airtel's id of a transaction (Documented).
+func moneyID(prefix string, t *payments.Transaction) string { return operatorapi.DatedID(prefix, t) }
 
 // payoutID returns Airtel's id of a disbursement. It contains the id of the request (Documented).
 func payoutID(t *payments.Transaction) string {
@@ -147,7 +144,7 @@ func newCallback(t *payments.Transaction, _ json.RawMessage, how operatorapi.Sta
 	o := newOutcome(t, how)
 	var c callback
 	c.Transaction.ID, c.Transaction.Message = t.Reference, o.message
-	c.Transaction.StatusCode, c.Transaction.AirtelMoneyID = failed, moneyID("MP", t)
+	c.Transaction.StatusCode, c.Transaction.AirtelMoneyID = failed, moneyID(collected, t)
 	if o.status == succeeded {
 		c.Transaction.StatusCode = succeeded
 		c.Transaction.Message = fmt.Sprintf("Paid %s %s to %s", adapter.CurrencyCode(t), withCommas(t.Amount), t.Store)

@@ -53,7 +53,7 @@ type debitDetails struct {
 const beingProcessed = "Transaction is being processed"
 
 // exampleReference is an example of Moov's reference, for the description of the API.
-const exampleReference = "01KB0000000000000000000000"
+const exampleReference = "72026112620130009"
 
 // newDebitAnswer returns an answer with a code of Togo.
 func newDebitAnswer(code, message, reference string) debitAnswer {

@@ -52,8 +52,11 @@ func statusAnswer(ctx context.Context, s operatorapi.Sandbox, _ operatorapi.Envi
 		return nil, false, operatorapi.Refuse(noReference).Expect("transid", wanted)
 	}
 	p, err := s.Find(ctx, asked, recording...)
-	if id, wrong := payments.ParseCode(asked); wrong == nil && operatorapi.IsRefused(err, operatorapi.NotFound) {
-		p, err = s.FindByID(ctx, id, recording...)
+	if minute, ok := minuteIn(asked); ok && operatorapi.IsRefused(err, operatorapi.NotFound) {
+		var t *payments.Transaction
+		if t, err = s.FindInMinute(ctx, minute, func(t *payments.Transaction) bool { return referenceOf(t) == asked }); err == nil {
+			p, err = s.Find(ctx, t.Reference, recording...)
+		}
 	}
 	if err != nil {
 		return nil, false, operatorapi.ExpectFound(err, "transid", wanted)

@@ -2,16 +2,32 @@ package moov
 
 import (
 	"encoding/json"
+	"fmt"
 	"strconv"
+	"time"
 
 	"github.com/cauri-dev/cauri/server/operators/adapter"
 	"github.com/cauri-dev/cauri/server/operators/operatorapi"
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// referenceOf returns Moov's reference of a transaction: the code of its id, by which statusAnswer finds the
-// transaction.
-func referenceOf(t *payments.Transaction) string { return t.ID.Code() }
+// referenceMinute is the layout of the minute in Moov's references, after one digit.
+const referenceMinute = "200601021504"
+
+// referenceOf returns Moov's reference of a transaction: 17 digits, a 7 and the day first (ThirdParty). The next four are
+// the minute, in which statusAnswer looks for the transaction. Two transactions of a minute may have the same reference.
+func referenceOf(t *payments.Transaction) string {
+	return fmt.Sprintf("7%s%04d", t.CreatedAt.UTC().Format(referenceMinute), operatorapi.NumberOf(t)%10_000)
+}
+
+// minuteIn returns the minute in a reference of Moov, in UTC.
+func minuteIn(reference string) (minute time.Time, ok bool) {
+	if len(reference) != 1+len(referenceMinute)+4 {
+		return time.Time{}, false
+	}
+	minute, err := time.Parse(referenceMinute, reference[1:1+len(referenceMinute)])
+	return minute, err == nil
+}
 
 func amountIn(t *payments.Transaction) string { return strconv.FormatInt(t.Amount, 10) }
 

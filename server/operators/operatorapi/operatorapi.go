@@ -288,8 +288,9 @@ type Sandbox interface {
 	// ApplyFault applies the faults of a call. Package native does so itself for a route without [Route.Orders]. The
 	// handler of a route with it calls ApplyFault if the call records no transaction.
 	ApplyFault(context.Context) error
-	// FindByID is like Find, but takes the id of the transaction.
-	FindByID(ctx context.Context, id payments.ID, operations ...string) (Payment, error)
+	// FindInMinute returns the newest transaction of this operator that was created in a minute and that the function
+	// is accepts. Any API may have recorded it. It refuses with [NotFound] if there is none.
+	FindInMinute(ctx context.Context, minute time.Time, is func(*payments.Transaction) bool) (*payments.Transaction, error)
 	// OpenCheckout opens an order that a payer confirms on the page of the operator. It refuses with [Duplicate] if an
 	// open order or a transaction has the reference.
 	OpenCheckout(context.Context, Checkout) error
@@ -306,8 +307,6 @@ type Sandbox interface {
 	PageOf(Checkout) string
 	// FindCollection returns the collection of this operator with a reference. Any API may have recorded it.
 	FindCollection(ctx context.Context, reference string) (*payments.Transaction, error)
-	// FindCollectionByID is like FindCollection, but takes the id of the transaction.
-	FindCollectionByID(ctx context.Context, id payments.ID) (*payments.Transaction, error)
 	// Notify queues a callback that belongs to no transaction. No fault acts on it. A sandbox keeps the newest 10,000
 	// of each operator, for 30 days.
 	Notify(context.Context, Notice) error

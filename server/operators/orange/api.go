@@ -104,7 +104,7 @@ func routes() []operatorapi.Route {
 				Summary: "What came of an order", Mark: operatorapi.Documented, Source: guide,
 				Body:    `{"order_id": "order-1042", "amount": 1000, "pay_token": "` + strings.Repeat("8f2b1c5a9d3e4f60", 4) + `"}`,
 				Request: askFields, Status: http.StatusOK,
-				Answer:   `{"status": "SUCCESS", "order_id": "order-1042", "txnid": "MP261126.2013.01KB0000000000000000000000"}`,
+				Answer:   `{"status": "SUCCESS", "order_id": "order-1042", "txnid": "MP261126.2013.L06941"}`,
 				Response: stateFields,
 				Refused:  []operatorapi.Reason{noCountry, wrongCountry, noBody, noJSON, missingOfStatus, wrongField, operatorapi.NotFound},
 				Test:     exchanges + "transactionstatus",

@@ -58,8 +58,8 @@ var facts = []operatorapi.Fact{
 		guide, "TestOrangePage"),
 	operatorapi.Documented.Fact("the notification: once, unsigned, `status`, `notif_token`, `txnid`; none if nobody confirmed", guide,
 		"TestOrangeNotification"),
-	operatorapi.Assumed.Fact("`txnid` begins with a time and ends with the code of the transaction", operatorapi.OurChoice,
-		"TestOrangeStates").Differs("forms such as `MP150709.1341.A00073`"),
+	operatorapi.Documented.Fact("`txnid` is a minute, a letter and five digits, `MP150709.1341.A00073`", guide, "TestOrangeStates").Differs(
+		"here two payments of a minute may have the same one"),
 	operatorapi.Documented.Fact("429, 500, 503 have codes 53, 1, 5", guide, "TestOrangeFaults"),
 	operatorapi.Assumed.Fact("every refusal has the header `X-Cauri-Reason`", operatorapi.OurChoice, "TestOrangeRefusals").Differs(
 		"has no such header"),

@@ -62,10 +62,8 @@ func stateOf(status payments.Status) string {
 	return failed
 }
 
-// txnIDOf returns Orange's id of a transaction. It begins with a time (Documented).
-func txnIDOf(t *payments.Transaction) string {
-	return "MP" + t.CreatedAt.UTC().Format("060102.1504") + "." + t.ID.Code()
-}
+// txnIDOf returns Orange's id of a transaction (Documented).
+func txnIDOf(t *payments.Transaction) string { return operatorapi.DatedID("MP", t) }
 
 // statusAnswer answers with the state of an order.
 func statusAnswer(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request, _ market) (operatorapi.Answer, error) {

@@ -73,9 +73,9 @@ func (r Recorder) Find(_ context.Context, reference string, operations ...string
 // ApplyFault implements [operatorapi.Sandbox].
 func (Recorder) ApplyFault(context.Context) error { return nil }
 
-// FindByID implements [operatorapi.Sandbox].
-func (r Recorder) FindByID(ctx context.Context, _ payments.ID, operations ...string) (operatorapi.Payment, error) {
-	return r.Find(ctx, "by-id", operations...)
+// FindInMinute implements [operatorapi.Sandbox].
+func (Recorder) FindInMinute(context.Context, time.Time, func(*payments.Transaction) bool) (*payments.Transaction, error) {
+	return found("in-a-minute")
 }
 
 // OpenCheckout implements [operatorapi.Sandbox].
@@ -107,14 +107,6 @@ func (Recorder) PageOf(o operatorapi.Checkout) string { return "http://cauri.exa
 // FindCollection implements [operatorapi.Sandbox].
 func (Recorder) FindCollection(_ context.Context, reference string) (*payments.Transaction, error) {
 	return found(reference)
-}
-
-// FindCollectionByID implements [operatorapi.Sandbox].
-func (Recorder) FindCollectionByID(_ context.Context, id payments.ID) (*payments.Transaction, error) {
-	return &payments.Transaction{
-		Details: payments.Details{MSISDN: "+250788123456"}, ID: id, Type: payments.Collection,
-		Status: payments.Success, Amount: 5,
-	}, nil
 }
 
 // Notify implements [operatorapi.Sandbox].
