@@ -7,7 +7,9 @@ import (
 	"net"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -171,11 +173,15 @@ func TestReceiversThatBreakCharacters(t *testing.T) {
 // A receiver that takes each piece of a body for a text of its own breaks the characters at their borders.
 func TestReceiversThatJoinPieces(t *testing.T) {
 	t.Parallel()
+	var read sync.Mutex
 	var cuts []int
 	r := &receiver{reads: func(body []byte) []byte {
+		read.Lock()
+		borders := append(slices.Clone(cuts), len(body))
+		read.Unlock()
 		var joined string
 		from := 0
-		for _, to := range append(cuts, len(body)) {
+		for _, to := range borders {
 			joined += strings.ToValidUTF8(string(body[from:to]), "\uFFFD")
 			from = to
 		}
@@ -184,7 +190,9 @@ func TestReceiversThatJoinPieces(t *testing.T) {
 	card := check(t, r, func(o *grade.Options) {
 		send := o.Send
 		o.Send = func(ctx context.Context, m grade.Message) grade.Answer {
+			read.Lock() // copies are sent at the same moment
 			cuts = m.Cuts
+			read.Unlock()
 			return send(ctx, m)
 		}
 	})
