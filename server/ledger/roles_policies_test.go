@@ -9,6 +9,7 @@ import (
 	"github.com/cauri-dev/cauri/server/ledgertest"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
 // A privilege is worth nothing without a policy, and a policy nobody needs is one too many.
@@ -167,7 +168,11 @@ func TestALifeUnderTheRoles(t *testing.T) {
 	)
 	w.Store = controller
 	w.Config.LatencyPercent = 0
-	w.Open()
+	w.Apply()
+	credentials := sandboxes.Credentials{APIKeyHash: w.Key, SigningSecret: ledgertest.Secret}
+	if err := controller.ApplyCredentials(t.Context(), w.Config.UID, credentials); err != nil {
+		t.Fatal(err)
+	}
 	w.Client("alice", alice, 5000)
 
 	w.Store = api

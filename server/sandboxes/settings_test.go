@@ -61,6 +61,7 @@ func TestEveryFieldOfASandboxIsApplied(t *testing.T) {
 		"Faults":                                func(c *sandboxes.Config) { c.Faults = []byte(`[{"name": "f", "api": {"status": 500}}]`) },
 		"API.TestClients":                       func(c *sandboxes.Config) { c.API.TestClients = true },
 		"API.Reset":                             func(c *sandboxes.Config) { c.API.Reset = true },
+		"API.Faults":                            func(c *sandboxes.Config) { c.API.Faults = true },
 		"API.MaxTestClients":                    func(c *sandboxes.Config) { c.API.MaxTestClients = &quota },
 		"Reset":                                 func(c *sandboxes.Config) { c.Reset = "run-2" },
 	}
