@@ -15,7 +15,10 @@ import (
 	"github.com/cauri-dev/cauri/server/service"
 )
 
-func (a *API) listFaults(_ http.ResponseWriter, r *http.Request, who *service.Caller) (httpfront.Answer, error) {
+func (a *API) listFaults(w http.ResponseWriter, r *http.Request, who *service.Caller) (httpfront.Answer, error) {
+	if _, wrong := decode.FaultParameters.Read(w.Header(), r.URL.RawQuery, who.Sandbox.Tenant, nil); len(wrong) > 0 {
+		return httpfront.Answer{}, view.InvalidParams(wrong)
+	}
 	found, err := a.service.Faults(r.Context(), who.Sandbox)
 	if err != nil {
 		return httpfront.Answer{}, err

@@ -23,6 +23,7 @@ var ListFaults = Operation{
 	ID: "listFaults", Method: http.MethodGet, Path: "/v1/faults", Tag: tagFaults, Summary: "List faults",
 	Description: "The faults that the SandboxEnvironment declares, and those that were set while the sandbox runs, with how often each acted.",
 	answers:     []described{{http.StatusOK, "The faults.", faultListSchema, nil}},
+	errors:      []string{"invalid_params"},
 	Examples: []Example{{
 		name: "twice", Summary: "A fault that was set for a quarter of an hour", Status: http.StatusOK,
 		Answer: wire.FaultList{Data: []wire.Fault{view.FaultOf(exampleFault())}},

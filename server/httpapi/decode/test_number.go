@@ -6,3 +6,6 @@ import (
 
 // TestNumberParameters has no parser: the list has no parameters.
 var TestNumberParameters = Parameters[struct{}, wire.TestNumberList]{}
+
+// FaultParameters has no parser: the list has no parameters.
+var FaultParameters = Parameters[struct{}, wire.FaultList]{}
