@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/go-chi/chi/v5"
@@ -170,10 +171,10 @@ func TestStrangersGetNothing(t *testing.T) {
 	f.conserved()
 }
 
-var numbers int
+var numbers atomic.Int64
 
-// next is another number each time.
-func next() int { numbers++; return numbers }
+// next is another number each time, in tests that run at the same time too.
+func next() int64 { return numbers.Add(1) }
 
 // accessed makes a request with a header Authorization, none if it is empty, and looks at the status. All who are refused are told the
 // same.
