@@ -265,3 +265,21 @@ func TestSandboxIsTheFixtures(t *testing.T) {
 		}
 	}
 }
+
+// TestOverloadedServiceIsAskedAgain runs a rule against a service that is overloaded at its first request, as one that
+// shares its machine may be.
+func TestOverloadedServiceIsAskedAgain(t *testing.T) {
+	var asked atomic.Int32
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/busy") && asked.Add(1) == 1 {
+			w.Header().Set("Retry-After", "1")
+			w.WriteHeader(http.StatusServiceUnavailable)
+			_, _ = w.Write([]byte(`{"error": "overloaded", "message": "Later.", "detail": null}`))
+			return
+		}
+		_, _ = w.Write([]byte(`{}`))
+	}))
+	defer server.Close()
+	asks := suite.Rule{ID: "a/asks", Text: "it is answered", Check: func(c *suite.Check) { c.Expect(c.Get("/busy"), http.StatusOK) }}
+	wantOutput(t, runRules(t, []suite.Rule{asks}, "-url", server.URL, "-key", "key"), suite.ExitPassed, "1 passed")
+}

@@ -20,7 +20,7 @@ func everywhereRules() []suite.Rule {
 		{ID: "everywhere/json", Look: looksAtContentType,
 			Text: "every answer with a body is JSON and has its content type"},
 		{ID: "everywhere/no-5xx", Look: looksForFailures,
-			Text: "no request makes the service fail"},
+			Text: "no request makes the service fail, or leaves it overloaded for a minute"},
 		{ID: "everywhere/error-body", Look: looksAtErrors,
 			Text: "every error has a code in error, a text in message, and an object, null or nothing in detail"},
 		{ID: "everywhere/no-redirect", Look: looksForRedirects,

@@ -17,6 +17,8 @@ const (
 	requestTimeout = 60 * time.Second
 	// connections is the number of idle connections: the number of requests in the largest burst.
 	connections = 64
+	// overloadedFor is how long an overloaded service may refuse a request.
+	overloadedFor = time.Minute
 )
 
 // Object is a JSON object. Its numbers are [json.Number], to preserve their notation.
@@ -89,8 +91,26 @@ func (c *client) tryKey(ctx context.Context) error {
 	return err
 }
 
-// send sends a request. An error means that no answer came.
+// send sends a request, and again while the service is overloaded, as the answer asks for. An error means that no answer
+// came.
 func (c *client) send(ctx context.Context, r Request) (Answer, error) {
+	for begun := time.Now(); ; {
+		a, err := c.sendOnce(ctx, r)
+		if err == nil && a.overloaded() && time.Since(begun) < overloadedFor {
+			select {
+			case <-time.After(time.Second): // Retry-After
+				continue
+			case <-ctx.Done():
+			}
+		}
+		if err == nil && !r.Foreign {
+			c.see(a)
+		}
+		return a, err
+	}
+}
+
+func (c *client) sendOnce(ctx context.Context, r Request) (Answer, error) {
 	native, err := c.prepare(ctx, r)
 	if err != nil {
 		return Answer{}, fmt.Errorf("%s %s cannot be sent: %w", r.Method, r.Path, err)
@@ -105,11 +125,7 @@ func (c *client) send(ctx context.Context, r Request) (Answer, error) {
 		return Answer{}, fmt.Errorf("the answer to %s %s broke off: %w", r.Method, r.Path, outOfTime(ctx, err))
 	}
 	r.Path = strings.ReplaceAll(r.Path, c.Key, "<key>") // the report may show the answer
-	a := Answer{Request: r, Status: response.StatusCode, Header: response.Header, Body: body}
-	if !r.Foreign {
-		c.see(a)
-	}
-	return a, nil
+	return Answer{Request: r, Status: response.StatusCode, Header: response.Header, Body: body}, nil
 }
 
 func (c *client) prepare(ctx context.Context, r Request) (*http.Request, error) {
@@ -152,6 +168,13 @@ func encode(body any) ([]byte, error) {
 	default:
 		return json.Marshal(body)
 	}
+}
+
+// overloaded reports whether the service recorded nothing, because too many requests waited for its database. A fault of
+// the sandbox may send the same answer.
+func (a Answer) overloaded() bool {
+	o, err := a.Object()
+	return err == nil && a.Status == http.StatusServiceUnavailable && o["error"] == "overloaded" && a.Header.Get("X-Cauri-Fault") == ""
 }
 
 // outOfTime adds the timeout to an error if the time of the run has ended.
