@@ -41,6 +41,10 @@ func faultRules() []suite.Rule {
 			Text: "an operator may call a transaction pending that /v1 tells the end of"},
 		{ID: "faults/operator-reason", Check: faultOperatorReason,
 			Text: "an operator may give another reason for a failure, as often as it is asked"},
+		{ID: "faults/set", Check: faultSet,
+			Text: "a fault that is set acts, is listed with what it did, and ends when it is removed; removed again it is 404 not_found"},
+		{ID: "faults/set-refused", Check: faultSetRefused,
+			Text: "what spec.faults could not declare, or for over 24h, is 400 invalid_body, and the name of a declared fault is 409"},
 	}
 }
 
