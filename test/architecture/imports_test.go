@@ -27,7 +27,8 @@ var (
 	// computes are the packages that compute and judge without a database.
 	computes = []string{
 		"server/advice", "server/assets", "server/egress", "server/english", "server/expectations", "server/faults", "server/grade",
-		"server/junit", "server/ledgercsv", "server/operators", "server/payments", "server/secrets", "server/syntax", "server/webhooks",
+		"server/junit", "server/ledgercsv", "server/operators", "server/payments", "server/secrets", "server/stories", "server/syntax",
+		"server/webhooks",
 	}
 	// stores are the packages that ask the database.
 	stores = []string{"server/postgres", "server/sandboxes", "server/ledger", "server/proof", "server/requests"}

@@ -15,7 +15,9 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -35,12 +37,16 @@ import (
 	"github.com/cauri-dev/cauri/server/fronts/frontstest"
 	"github.com/cauri-dev/cauri/server/httpfront"
 	"github.com/cauri-dev/cauri/server/ledgertest"
+	"github.com/cauri-dev/cauri/server/operators"
+	"github.com/cauri-dev/cauri/server/payments"
+	told "github.com/cauri-dev/cauri/server/stories"
 	"github.com/cauri-dev/cauri/server/webhooks"
 	"github.com/cauri-dev/cauri/server/worker"
 )
 
 const (
 	folder   = "../../config/samples/stories"
+	other    = "other" // namespace of the stories in other markets
 	deadline = 3 * time.Minute
 )
 
@@ -69,7 +75,7 @@ func install(t *testing.T) *installation {
 	s.work(t, databaseURL)
 	s.control(t, databaseURL)
 
-	manifests, err := localapi.Read(folder)
+	manifests, err := localapi.Read(folder, inOtherMarkets(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,6 +89,29 @@ func install(t *testing.T) *installation {
 		t.Fatal(err)
 	}
 	return s
+}
+
+// inOtherMarkets returns a folder with the stories of other markets, in the namespace other.
+func inOtherMarkets(t *testing.T) string {
+	t.Helper()
+	to := t.TempDir()
+	for i, story := range told.All() {
+		sandbox, expectation, err := story.Resources(elsewhere(i, &story))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for kind, resource := range map[string]map[string]any{"sandbox": sandbox, "expectation": expectation} {
+			resource["metadata"].(map[string]any)["namespace"] = other
+			text, err := json.Marshal(resource)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(to, story.Name+"-"+kind+".json"), text, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return to
 }
 
 // work runs a worker until the test ends.
@@ -142,18 +171,40 @@ func background(t *testing.T, run func(context.Context) error) {
 type merchant struct {
 	*testing.T
 	*installation
-	name        string
+	sandbox     types.NamespacedName
+	market      told.Market
 	uri         string
 	credentials map[string]string
 }
 
-func (s *installation) merchant(t *testing.T, name string) *merchant {
+func (s *installation) merchant(t *testing.T, story *told.Story, market told.Market) *merchant {
 	t.Helper()
-	credentials := s.resources.Secret(types.NamespacedName{Namespace: "default", Name: name + "-credentials"})
-	if credentials["uri"] == "" {
-		t.Fatalf("there is no sandbox %s", name)
+	sandbox := types.NamespacedName{Namespace: "default", Name: story.Name}
+	if market != story.Market() {
+		sandbox.Namespace = other
 	}
-	return &merchant{T: t, installation: s, name: name, uri: credentials["uri"], credentials: credentials}
+	credentials := s.resources.Secret(types.NamespacedName{Namespace: sandbox.Namespace, Name: story.Name + "-credentials"})
+	if credentials["uri"] == "" {
+		t.Fatalf("there is no sandbox %s", sandbox)
+	}
+	return &merchant{T: t, installation: s, sandbox: sandbox, market: market, uri: credentials["uri"], credentials: credentials}
+}
+
+// number returns the test number of the market with these last digits.
+func (m *merchant) number(suffix string) string {
+	m.Helper()
+	for _, n := range operators.TestNumbersOf(m.market.Operator, m.market.Country) {
+		if n.Suffix == suffix {
+			return n.MSISDN
+		}
+	}
+	m.Fatalf("%+v has no test number %s", m.market, suffix)
+	return ""
+}
+
+// is reports whether a resource is the one of the story.
+func (m *merchant) is(namespace, name string) bool {
+	return m.sandbox == types.NamespacedName{Namespace: namespace, Name: name}
 }
 
 // isMet waits for the verdict of the story's Expectation.
@@ -161,9 +212,9 @@ func (m *merchant) isMet() {
 	m.Helper()
 	m.until(func() string {
 		for _, e := range m.resources.Expectations() {
-			if e.Name == m.name && meta.IsStatusConditionTrue(e.Status.Conditions, v1alpha1.ConditionMet) {
+			if m.is(e.Namespace, e.Name) && meta.IsStatusConditionTrue(e.Status.Conditions, v1alpha1.ConditionMet) {
 				return ""
-			} else if e.Name == m.name {
+			} else if m.is(e.Namespace, e.Name) {
 				return fmt.Sprintf("the Expectation is %+v", e.Status)
 			}
 		}
@@ -232,8 +283,10 @@ func (m *merchant) mtnToken() string {
 // mtn asks for a payment by MTN's own API, with a reference, or for what a path below it says.
 func (m *merchant) mtn(method, path, token, reference string) (answer, error) {
 	m.Helper()
+	currency, _ := m.market.Country.Currency()
+	target := map[payments.Country]string{payments.Rwanda: "mtnrwanda", payments.Benin: "mtnbenin"}[m.market.Country]
 	header := http.Header{
-		"Authorization": {"Bearer " + token}, "X-Target-Environment": {"mtnrwanda"},
+		"Authorization": {"Bearer " + token}, "X-Target-Environment": {target},
 		"Ocp-Apim-Subscription-Key": {m.credentials["mtn-subscription-key"]},
 	}
 	var order any
@@ -241,8 +294,8 @@ func (m *merchant) mtn(method, path, token, reference string) (answer, error) {
 		header.Set("X-Reference-Id", reference)
 		header.Set("X-Callback-Url", m.receiver.url+"/mtn")
 		order = map[string]any{
-			"amount": "1000", "currency": "RWF", "externalId": m.reference(1),
-			"payer": map[string]any{"partyIdType": "MSISDN", "partyId": approves[1:]},
+			"amount": "1000", "currency": currency, "externalId": m.reference(1),
+			"payer": map[string]any{"partyIdType": "MSISDN", "partyId": m.number("901")[1:]},
 		}
 	}
 	return m.request(method, m.uri+"/operators/mtn/collection/v1_0/requesttopay"+path, header, order)
@@ -261,17 +314,15 @@ func (m *merchant) must(method, path string, body, into any) {
 }
 
 // reference is a reference of the story: the receiver tells the stories apart by it.
-func (m *merchant) reference(n int) string { return fmt.Sprintf("%s-%d", m.name, n) }
+func (m *merchant) reference(n int) string { return fmt.Sprintf("%s%d", m.beginning(), n) }
+
+func (m *merchant) beginning() string { return m.sandbox.Namespace + "-" + m.sandbox.Name + "-" }
 
 // order is the request for a payment.
 func (m *merchant) order(n int, msisdn string) map[string]any {
-	return map[string]any{"amount": 1000, "currency": "RWF", "msisdn": msisdn, "reference": m.reference(n), "application": "shop"}
+	currency, _ := m.market.Country.Currency()
+	return map[string]any{"amount": 1000, "currency": currency, "msisdn": msisdn, "reference": m.reference(n), "application": "shop"}
 }
-
-const (
-	approves = "+250790000901"
-	ignores  = "+250790000905"
-)
 
 func (m *merchant) get(id string) (p payment) {
 	m.Helper()
@@ -316,7 +367,7 @@ func (m *merchant) acted(fault string, times int64) {
 	m.until(func() string {
 		for _, sandbox := range m.resources.Sandboxes() {
 			for _, f := range sandbox.Status.Faults {
-				if sandbox.Name == m.name && f.Name == fault && f.Times == times && f.LastTime != nil {
+				if m.is(sandbox.Namespace, sandbox.Name) && f.Name == fault && f.Times == times && f.LastTime != nil {
 					return ""
 				}
 			}
@@ -330,7 +381,7 @@ func (m *merchant) stands(at time.Time) {
 	m.Helper()
 	m.until(func() string {
 		for _, sandbox := range m.resources.Sandboxes() {
-			if clock := sandbox.Status.Clock; sandbox.Name == m.name && clock != nil && clock.Now != nil && clock.Now.Time.Equal(at) {
+			if clock := sandbox.Status.Clock; m.is(sandbox.Namespace, sandbox.Name) && clock != nil && clock.Now != nil && clock.Now.Time.Equal(at) {
 				return ""
 			}
 		}
@@ -381,6 +432,6 @@ func (m *merchant) deliveries() []delivery {
 	m.receiver.mutex.Lock()
 	defer m.receiver.mutex.Unlock()
 	return slices.DeleteFunc(slices.Clone(m.receiver.arrived), func(d delivery) bool {
-		return len(d.Reference) <= len(m.name) || d.Reference[:len(m.name)+1] != m.name+"-"
+		return !strings.HasPrefix(d.Reference, m.beginning())
 	})
 }

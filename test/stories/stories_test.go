@@ -3,46 +3,58 @@ package stories
 import (
 	"encoding/json"
 	"net/http"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/cauri-dev/cauri/server/payments"
+	told "github.com/cauri-dev/cauri/server/stories"
 )
 
 var stories = map[string]func(*merchant){
 	"double-tap":                doubleTap,
 	"late-callback-at-midnight": lateCallbackAtMidnight,
+	"lost-webhook":              lostWebhook,
 	"maintenance-at-noon":       maintenanceAtNoon,
 	"mtn-in-doubt":              mtnInDoubt,
 	"network-drop-after-pin":    networkDropAfterPIN,
 	"salary-day":                salaryDay,
 	"silent-operator":           silentOperator,
+	"twice-at-once":             twiceAtOnce,
 }
 
+// Each story is played as its file says, and in another market.
 func TestStories(t *testing.T) {
-	files, err := filepath.Glob(filepath.Join(folder, "*-*.yaml"))
-	if err != nil || len(files) != len(stories) {
-		t.Fatalf("%d files for %d stories, %v", len(files), len(stories), err)
-	}
-	readme, err := os.ReadFile(filepath.Join(folder, "README.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	s := install(t)
-	for name, tell := range stories {
-		if !strings.Contains(string(readme), "| ["+name+"]("+name+".yaml) |") {
-			t.Errorf("the README has no row for %s", name)
+	for i, story := range told.All() {
+		play := stories[story.Name]
+		if play == nil {
+			t.Errorf("nobody plays %s", story.Name)
+			continue
 		}
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			m := s.merchant(t, name)
-			tell(m)
-			m.isMet()
-		})
+		for _, market := range []told.Market{story.Market(), elsewhere(i, &story)} {
+			t.Run(story.Name+" in "+string(market.Country), func(t *testing.T) {
+				t.Parallel()
+				m := s.merchant(t, &story, market)
+				play(m)
+				m.isMet()
+			})
+		}
 	}
+}
+
+// elsewhere returns another market for a story.
+func elsewhere(i int, story *told.Story) told.Market {
+	others := []told.Market{
+		{Operator: payments.Orange, Country: payments.CoteDIvoire}, {Operator: payments.MTN, Country: payments.Benin},
+		{Operator: payments.Moov, Country: payments.Togo},
+	}
+	if _, _, err := story.Resources(others[i%len(others)]); err != nil {
+		return others[1] // a story of MTN's own API
+	}
+	return others[i%len(others)]
 }
 
 // The second tap is answered while the first still waits, and both have one payment. The event that comes twice is one.
@@ -51,14 +63,14 @@ func doubleTap(m *merchant) {
 	var tapped [2]payment
 	for i := range tapped {
 		taps.Go(func() {
-			if got, err := m.send(http.MethodPost, "/payments", m.order(1, approves)); err != nil || got.status >= 300 {
+			if got, err := m.send(http.MethodPost, "/payments", m.order(1, m.number("901"))); err != nil || got.status >= 300 {
 				m.Errorf("tap %d: %d %s, %v", i, got.status, got.body, err)
 			}
 		})
 	}
 	taps.Wait()
 	for i := range tapped {
-		m.must(http.MethodPost, "/payments", m.order(1, approves), &tapped[i])
+		m.must(http.MethodPost, "/payments", m.order(1, m.number("901")), &tapped[i])
 	}
 	if all := m.payments(); len(all) != 1 || all[0].ID != tapped[0].ID || tapped[0].ID != tapped[1].ID {
 		m.Errorf("the payments are %+v, and the answers %+v", all, tapped)
@@ -83,7 +95,7 @@ func doubleTap(m *merchant) {
 // Nothing arrives. The payment itself says how it ended.
 func silentOperator(m *merchant) {
 	var p payment
-	m.must(http.MethodPost, "/payments", m.order(1, ignores), &p)
+	m.must(http.MethodPost, "/payments", m.order(1, m.number("905")), &p)
 	if p.Status != "PENDING" {
 		m.Fatalf("the payment is %+v", p)
 	}
@@ -108,7 +120,7 @@ func silentOperator(m *merchant) {
 func lateCallbackAtMidnight(m *merchant) {
 	midnight := time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC)
 	var p payment
-	m.must(http.MethodPost, "/payments", m.order(1, approves), &p)
+	m.must(http.MethodPost, "/payments", m.order(1, m.number("901")), &p)
 	m.advance("1m59s")
 	if ended := m.get(p.ID); ended.Status != "SUCCESS" || ended.CompletedAt == nil || !ended.CompletedAt.Before(midnight) {
 		m.Errorf("before midnight the payment is %+v", ended)
@@ -128,10 +140,10 @@ func lateCallbackAtMidnight(m *merchant) {
 // Nothing is recorded during the maintenance, and what was refused is done after it.
 func maintenanceAtNoon(m *merchant) {
 	var before, after payment
-	m.must(http.MethodPost, "/payments", m.order(1, approves), &before)
+	m.must(http.MethodPost, "/payments", m.order(1, m.number("901")), &before)
 	m.advance("1m")
 	for range 2 {
-		got, err := m.send(http.MethodPost, "/payments", m.order(2, approves))
+		got, err := m.send(http.MethodPost, "/payments", m.order(2, m.number("901")))
 		if err != nil || got.status != http.StatusServiceUnavailable || got.header.Get("Retry-After") != "1800" ||
 			got.header.Get("X-Cauri-Fault") != "maintenance" {
 			m.Errorf("at noon the answer is %+v, %v", got, err)
@@ -141,7 +153,7 @@ func maintenanceAtNoon(m *merchant) {
 		}
 		m.advance("30m")
 	}
-	m.must(http.MethodPost, "/payments", m.order(2, approves), &after)
+	m.must(http.MethodPost, "/payments", m.order(2, m.number("901")), &after)
 	m.advance("1m")
 	if first, second := m.get(before.ID), m.get(after.ID); first.Status != "SUCCESS" || second.Status != "SUCCESS" {
 		m.Errorf("the payments are %+v and %+v", first, second)
@@ -154,13 +166,13 @@ func salaryDay(m *merchant) {
 	const orders = 20
 	refused := 0
 	for n := range orders {
-		got, err := m.send(http.MethodPost, "/payments", m.order(n, approves))
+		got, err := m.send(http.MethodPost, "/payments", m.order(n, m.number("901")))
 		if err != nil {
 			m.Fatal(err)
 		}
 		if got.status == http.StatusTooManyRequests && got.header.Get("Retry-After") == "1" {
 			refused++
-			got, err = m.send(http.MethodPost, "/payments", m.order(n, approves))
+			got, err = m.send(http.MethodPost, "/payments", m.order(n, m.number("901")))
 		}
 		if err != nil || got.status != http.StatusCreated {
 			m.Fatalf("order %d is answered with %d %s, %v", n, got.status, got.body, err)
@@ -191,11 +203,11 @@ func salaryDay(m *merchant) {
 
 // The payment was made, and the same request gets it.
 func networkDropAfterPIN(m *merchant) {
-	if got, err := m.send(http.MethodPost, "/payments", m.order(1, approves)); err == nil {
+	if got, err := m.send(http.MethodPost, "/payments", m.order(1, m.number("901"))); err == nil {
 		m.Errorf("the answer is %+v", got)
 	}
 	var p payment
-	m.must(http.MethodPost, "/payments", m.order(1, approves), &p)
+	m.must(http.MethodPost, "/payments", m.order(1, m.number("901")), &p)
 	if all := m.payments(); len(all) != 1 || all[0].ID != p.ID {
 		m.Errorf("the payments are %+v, the answer is %+v", all, p)
 	}
@@ -206,6 +218,38 @@ func networkDropAfterPIN(m *merchant) {
 		return ""
 	})
 	m.acted("answer-lost", 1)
+}
+
+// Both copies of one attempt arrive, and the payment is one.
+func twiceAtOnce(m *merchant) {
+	var p payment
+	m.must(http.MethodPost, "/payments", m.order(1, m.number("901")), &p)
+	m.until(func() string {
+		if len(m.deliveries()) < 2 {
+			return "the event did not come twice"
+		}
+		return ""
+	})
+	if came := m.deliveries(); len(came) != 2 || came[0] != came[1] || came[0].TxID != p.ID {
+		m.Errorf("there came %+v", came)
+	}
+	m.acted("two-copies", 1)
+}
+
+// The payment says itself that it succeeded.
+func lostWebhook(m *merchant) {
+	var p payment
+	m.must(http.MethodPost, "/payments", m.order(1, m.number("901")), &p)
+	m.until(func() string {
+		if m.get(p.ID).Status != "SUCCESS" {
+			return "the payment does not end"
+		}
+		return ""
+	})
+	m.acted("never", 1)
+	if came := m.deliveries(); len(came) != 0 {
+		m.Errorf("there came %+v", came)
+	}
 }
 
 // MTN's status is all that this merchant has, and it is true only in the end.

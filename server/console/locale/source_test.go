@@ -31,7 +31,8 @@ const (
 // speaking are the packages whose texts the console shows.
 var speaking = []string{
 	"server/advice", "server/console", "server/console/locale", "server/expectations", "server/faults", "server/grade", "server/httpfront",
-	"server/operators", "server/payments", "server/requests", "server/service", "server/webhooks",
+	"server/operators", "server/payments", "server/requests", "server/service", "server/stories",
+	"server/webhooks",
 }
 
 // source has the texts of the packages in speaking.
