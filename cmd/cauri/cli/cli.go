@@ -38,7 +38,7 @@ func (p *program) commands() []*cobra.Command {
 	}{
 		{GroupSandbox, []*cobra.Command{
 			p.listCommand(), p.useCommand(), p.statusCommand(), p.consoleCommand(), p.tailCommand(), p.requestsCommand(), p.clockCommand(),
-			p.expectCommand(), p.resetCommand(), p.suspendCommand(), p.resumeCommand(),
+			p.faultsCommand(), p.expectCommand(), p.resetCommand(), p.suspendCommand(), p.resumeCommand(),
 			p.rotateCommand(),
 		}},
 		{GroupPayments, []*cobra.Command{

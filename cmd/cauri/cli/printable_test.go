@@ -61,7 +61,7 @@ func TestWhatIsPrintedControlsNoTerminal(t *testing.T) {
 		{"events", "--event=" + hostile}, {"events", "nothing" + hostile}, {"approve", hostile}, {"cancel", hostile}, {"wrong-pin", hostile},
 		{"resend", hostile}, {"payout", "--msisdn=" + number, "--reference=" + hostile}, {"clock", "show"}, {"clock", "advance", "--to=" + hostile},
 		{"check", "--ledger"}, {"console", "--msisdn=" + hostile}, {"verify", "nowhere" + hostile}, {"listen", "--forward-to=" + hostile},
-		{"tail", "--types=" + hostile}, {"status", hostile}, {"reset", hostile},
+		{"tail", "--types=" + hostile}, {"faults"}, {"faults", "on", hostile}, {"faults", "off", hostile}, {"status", hostile}, {"reset", hostile},
 		{hostile}, {"pay", "--" + hostile}, {"report", "--output=" + "/nowhere/" + hostile},
 	}
 	shop := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, hostile) }))

@@ -240,6 +240,9 @@ func (c *Client) call(ctx context.Context, method, path string, body, result any
 	if answer.StatusCode/100 != 2 {
 		return c.refused(answer, text)
 	}
+	if result == nil { // the answer has no body
+		return nil
+	}
 	if err := json.Unmarshal(text, result); err != nil {
 		return fmt.Errorf("the answer to %s %s is not one of Cauri (%w): is another service at this address?", method, path, err)
 	}
@@ -251,6 +254,7 @@ func (c *Client) request(ctx context.Context, method, path string, body io.Reade
 	request, err := http.NewRequestWithContext(ctx, method, c.base+path, body)
 	if err == nil {
 		request.Header.Set("Authorization", "Bearer "+c.key)
+		request.Header.Set("User-Agent", wire.CommandAgent+"cli")
 	}
 	return request, err
 }
