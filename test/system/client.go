@@ -121,6 +121,11 @@ func (c *Client) Post(ctx context.Context, path string, body any) (Answer, error
 	return c.send(ctx, http.MethodPost, path, encoded)
 }
 
+// Call sends a request of any method with a body of JSON; an empty body is none. An error means that no answer came.
+func (c *Client) Call(ctx context.Context, method, path, body string) (Answer, error) {
+	return c.send(ctx, method, path, []byte(body))
+}
+
 // send uses the next replica.
 func (c *Client) send(ctx context.Context, method, path string, body []byte) (Answer, error) {
 	return c.sendTo(ctx, c.base(), method, path, body, c.header())
