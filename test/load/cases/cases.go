@@ -165,6 +165,12 @@ var All = []Case{
 		Tells: "50 payments a second of a sandbox, while another one sends PINs to Airtel's own API over 20 connections; baseline: before and after",
 		run:   pins,
 	},
+	{
+		Name: "switches",
+		Tells: "50 payments a second of a sandbox among 10,000, while another one sets and removes faults as fast as it may; " +
+			"baseline: before and after",
+		run: switches,
+	},
 }
 
 // Select returns the cases whose whole name matches a regular expression. An empty expression matches all.
