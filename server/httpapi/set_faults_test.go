@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/cauri-dev/cauri/server/faults"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
 // setFaults are the names and acts of the faults that were set and those that are declared, as GET /v1/faults lists them.
@@ -101,9 +102,17 @@ func TestOrderOfSetFaults(t *testing.T) {
 	}
 }
 
-// A fault ends after its time, by the clock of the api and in its list, and what ended leaves room.
+// A fault ends after its time, by the clock of the api and in its list, and what ended leaves room. Its time is real also
+// where the clock of the sandbox stands.
 func TestSetFaultEnds(t *testing.T) {
+	for _, mode := range []sandboxes.ClockMode{sandboxes.RealClock, sandboxes.ManualClock} {
+		t.Run(string(mode), func(t *testing.T) { setFaultEnds(t, mode) })
+	}
+}
+
+func setFaultEnds(t *testing.T, mode sandboxes.ClockMode) {
 	f := newFixture(t)
+	f.config.Clock = sandboxes.ClockConfig{Mode: mode}
 	f.allow()
 	f.client("alice", alice, 50_000)
 	f.follow()
