@@ -40,6 +40,7 @@ var chapters = []chapter{
 	{"helm install", installed},
 	{"helm test", chartTested},
 	{"a merchant in a team's namespace", merchantWorks},
+	{"an operator's own API at the root of its host", rooted},
 	{"sandboxes are apart", isolated},
 	{"memory at rest", memoryAtRest},
 	{"rolling upgrade under load", upgraded},

@@ -27,7 +27,19 @@ var forwarding = regexp.MustCompile(`^Forwarding from 127\.0\.0\.1:(\d+) ->`)
 // database connects to the embedded database as its owner, until the end of the test.
 func (c *cluster) database(t *testing.T) database {
 	t.Helper()
-	command := exec.Command("kubectl", "port-forward", "--namespace", system, "pod/cauri-postgres-0", ":5432")
+	conn, err := pgx.Connect(t.Context(), c.databaseURL(t, c.forward(t, "pod/cauri-postgres-0", "5432")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close(context.Background()) })
+	return database{conn}
+}
+
+// forward returns a port of this machine that leads to a port of what runs in the namespace of the release, until the end
+// of the test.
+func (c *cluster) forward(t *testing.T, to, of string) (port string) {
+	t.Helper()
+	command := exec.Command("kubectl", "port-forward", "--namespace", system, to, ":"+of)
 	out, err := command.StdoutPipe()
 	if err == nil {
 		err = command.Start()
@@ -40,7 +52,6 @@ func (c *cluster) database(t *testing.T) database {
 		_ = command.Process.Kill() // it may have ended
 		_ = command.Wait()
 	})
-	var port string
 	for port == "" && lines.Scan() {
 		if match := forwarding.FindStringSubmatch(lines.Text()); match != nil {
 			port = match[1]
@@ -49,12 +60,7 @@ func (c *cluster) database(t *testing.T) database {
 	if port == "" {
 		t.Fatalf("kubectl port-forward ended before it forwarded anything: %v", lines.Err())
 	}
-	conn, err := pgx.Connect(t.Context(), c.databaseURL(t, port))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = conn.Close(context.Background()) })
-	return database{conn}
+	return port
 }
 
 // databaseURL is that of the owner, whom no row is hidden from, at a port of this machine.
