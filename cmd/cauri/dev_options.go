@@ -25,6 +25,8 @@ import (
 // devOptions are the settings of `cauri dev`.
 type devOptions struct {
 	files         []string
+	story         string
+	country       string
 	watch         bool
 	port          int
 	listen        string
@@ -64,6 +66,12 @@ func (o devOptions) check() error {
 	if o.data != "" && o.databaseURL != "" {
 		problems = append(problems, errors.New("--data is the folder of a Postgres that is started, and --database-url names one that runs: "+
 			"leave one of them out"))
+	}
+	if o.story != "" && len(o.files) > 0 {
+		problems = append(problems, errors.New("--story has the resources of a story, and --file names others: leave one of them out"))
+	}
+	if o.country != "" && o.story == "" {
+		problems = append(problems, errors.New("--country is that of a story: name one with --story"))
 	}
 	if o.watch && len(o.files) == 0 {
 		problems = append(problems, errors.New("--watch needs --file: there is nothing that could change"))
@@ -108,6 +116,8 @@ func (o devOptions) publicURL(listener net.Listener) *url.URL {
 func (o *devOptions) flags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringSliceVarP(&o.files, "file", "f", nil, "file or folder with the resources, as for kubectl apply; can be repeated; empty: a sample")
+	flags.StringVar(&o.story, "story", "", "story to play in its own sandbox, in place of files: cauri stories lists them")
+	flags.StringVar(&o.country, "country", "", "country of the story: "+payments.OneOf(payments.Countries)+"; empty: that of its file")
 	flags.BoolVar(&o.watch, "watch", false, "apply the files again when they change")
 	flags.IntVar(&o.port, "port", 8080, "port of the API; 0 chooses a free one")
 	flags.StringVar(&o.listen, "listen", "127.0.0.1", "address that the API listens on; 0.0.0.0 in a container")
@@ -134,9 +144,12 @@ func (o *devOptions) flags(cmd *cobra.Command) {
 
 // manifests reads the files, or the sample. It returns all errors in them.
 func (o devOptions) manifests(ctx context.Context) (manifests localapi.Manifests, err error) {
-	if len(o.files) == 0 {
+	switch {
+	case o.story != "":
+		manifests, err = o.storyManifests()
+	case len(o.files) == 0:
 		manifests, err = localapi.Parse("the sample", devSample)
-	} else {
+	default:
 		manifests, err = localapi.Read(o.files...)
 	}
 	if err != nil {

@@ -103,6 +103,7 @@ func (d *dev) announce(after time.Duration, notes map[string]string) error {
 		return err
 	}
 	d.console.banner(d.baseURL.String(), all, after)
+	d.tellStory()
 	if file := d.options.readyFile; file != "" {
 		if err := writePrivately(file, d.baseURL.String()+"\n"); err != nil {
 			return fmt.Errorf("--ready-file: %w", err)

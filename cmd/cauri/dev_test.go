@@ -17,6 +17,7 @@ import (
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
 	"github.com/cauri-dev/cauri/cmd/cauri/cli"
+	"github.com/cauri-dev/cauri/server/stories"
 )
 
 func TestVariablesOfDev(t *testing.T) {
@@ -73,6 +74,8 @@ func TestDevOptionsCheck(t *testing.T) {
 		"--port=70000":                            {port: 70000},
 		"--data is the folder":                    {data: "x", databaseURL: "y"},
 		"--watch needs --file":                    {watch: true},
+		"--story has the resources":               {story: "double-tap", files: []string{"x.yaml"}},
+		"--country is that of a story":            {country: "CI"},
 		"--base-url must be":                      {baseURL: "localhost"},
 		"--base-url must be the URL of a host, such as https://pay.test, and has more than that": {baseURL: "https://pay.test/cauri"},
 	} {
@@ -178,6 +181,25 @@ func TestPortsOfOperatorsAreRead(t *testing.T) {
 	for _, text := range []string{"on", "20801", "mtn", "mtn=", "mtn=0", "mtn=65536", "mtn=x", "vodafone=20801", "mtn=1,mtn=2", "mtn=1,", "=1"} {
 		if err := (devOptions{operatorPorts: text}).check(); err == nil || !strings.Contains(err.Error(), "such as mtn=20801; the operators are mtn") {
 			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
+// Each story is a sandbox of `cauri dev`, in its own country and in another one.
+func TestStoriesOfDev(t *testing.T) {
+	for _, story := range stories.All() {
+		for _, country := range []string{"", "bj"} {
+			manifests, err := devOptions{story: story.Name, country: country, webhookURL: "http://127.0.0.1:9"}.manifests(t.Context())
+			if err != nil || len(manifests.Sandboxes()) != 1 || manifests.Sandboxes()[0].Name != story.Name {
+				t.Errorf("%s in %q: %v, %v", story.Name, country, manifests.Sandboxes(), err)
+			}
+		}
+	}
+	for want, o := range map[string]devOptions{
+		"--story=none: there is no such story": {story: "none"}, "no market: write an operator": {story: "double-tap", country: "FR"},
+	} {
+		if _, err := o.manifests(t.Context()); cli.ExitCode(err) != cli.ExitUsage || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %s", err, want)
 		}
 	}
 }

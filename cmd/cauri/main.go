@@ -141,7 +141,7 @@ func rootHelp(plugin bool) string {
 
 Without the name they use the sandbox of CAURI_SANDBOX, or the one that kubectl cauri
 use has chosen, or the only one of the namespace, and say which. The first argument is
-the name, unless it is an id, the number of a phone, or what rotate replaces.
+the name, unless it is an id, the number of a phone, a story, or what rotate replaces.
 
 They read the credentials from the sandbox's Secret, and reach its API at its URL, or
 by a port-forward where this machine does not reach that.

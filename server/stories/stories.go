@@ -10,6 +10,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/yaml"
@@ -163,8 +164,9 @@ func (s *Story) Needs() (fields []string) {
 	return fields
 }
 
-// Faults returns the faults of the story, as they are set in a sandbox that runs: their names say whose they are.
-func (s *Story) Faults() (set faults.Set) {
+// Faults returns the faults of the story, as they are set in a sandbox that runs: their names say whose they are, and they
+// act from the beginning of the story, in sandbox time, which they tell in this way.
+func (s *Story) Faults(began time.Time) (set faults.Set) {
 	sandbox, _ := s.parsed()
 	text, err := json.Marshal(spec(sandbox)["faults"])
 	if err == nil {
@@ -175,6 +177,7 @@ func (s *Story) Faults() (set faults.Set) {
 	}
 	for i := range set {
 		set[i].Name = s.prefix() + set[i].Name
+		set[i].When.From = &began
 	}
 	return set
 }

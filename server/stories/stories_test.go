@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -133,11 +134,15 @@ func TestStoriesHappenInAnyMarket(t *testing.T) {
 // The name of a fault that is set says of which story it is.
 func TestFaultsNameTheirStory(t *testing.T) {
 	t.Parallel()
+	began := time.Now()
 	for _, s := range stories.All() {
-		if len(s.Faults()) == 0 {
+		if len(s.Faults(began)) == 0 {
 			t.Errorf("nothing goes wrong in %s", s.Name)
 		}
-		for _, f := range s.Faults() {
+		for _, f := range s.Faults(began) {
+			if !f.When.From.Equal(began) {
+				t.Errorf("%s acts from %s on", f.Name, f.When.From)
+			}
 			if of := stories.OfFault(f.Name); of == nil || of.Name != s.Name || len(f.Name) > 63 {
 				t.Errorf("the fault %s of %s is of %+v", f.Name, s.Name, of)
 			}

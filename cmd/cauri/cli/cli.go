@@ -38,8 +38,8 @@ func (p *program) commands() []*cobra.Command {
 	}{
 		{GroupSandbox, []*cobra.Command{
 			p.listCommand(), p.useCommand(), p.statusCommand(), p.consoleCommand(), p.tailCommand(), p.requestsCommand(), p.clockCommand(),
-			p.faultsCommand(), p.expectCommand(), p.resetCommand(), p.suspendCommand(), p.resumeCommand(),
-			p.rotateCommand(),
+			p.faultsCommand(), p.storiesCommand(), p.storyCommand(), p.expectCommand(), p.resetCommand(), p.suspendCommand(),
+			p.resumeCommand(), p.rotateCommand(),
 		}},
 		{GroupPayments, []*cobra.Command{
 			p.payCommand(), p.refundCommand(), p.payoutCommand(), p.payersCommand(), p.approveCommand(), p.cancelCommand(), p.wrongPINCommand(),

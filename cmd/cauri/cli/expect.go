@@ -48,6 +48,9 @@ The exit code is 1 if an expectation fails. --junit writes a report that CI syst
 			return err
 		}
 		err = t.withAPI(cmd, args, func(ctx context.Context, api *sandboxapi.Client, _ *sandbox, _ []string) error {
+			if err := p.begin(ctx, api, all); err != nil {
+				return err
+			}
 			return p.judge(ctx, api, all)
 		})
 		if err != nil { // the files of an earlier run would look like this one's
@@ -82,13 +85,18 @@ type expected struct {
 // questionsAtOnce bounds the requests of a command for evaluations.
 const questionsAtOnce = 4
 
-// judge evaluates expectations repeatedly, until each has a verdict. None waits for the merchant's program of another.
-func (p *program) judge(ctx context.Context, api *sandboxapi.Client, all []*expected) error {
+// begin begins the time of expectations.
+func (p *program) begin(ctx context.Context, api *sandboxapi.Client, all []*expected) error {
 	for _, e := range all {
 		if err := e.begin(ctx, api, p.now()); err != nil {
 			return err
 		}
 	}
+	return nil
+}
+
+// judge evaluates expectations repeatedly, until each has a verdict. None waits for the merchant's program of another.
+func (p *program) judge(ctx context.Context, api *sandboxapi.Client, all []*expected) error {
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	slots := make(chan struct{}, questionsAtOnce)

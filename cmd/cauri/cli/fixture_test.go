@@ -136,6 +136,10 @@ func runWithin(ctx context.Context, t *testing.T, o Options, input string, args 
 	if slices.Contains(args, "grade") {
 		p.now = standing() // how fast this machine answers decides no grade here
 	}
+	return p.run(ctx, input, args...)
+}
+
+func (p *program) run(ctx context.Context, input string, args ...string) result {
 	root := &cobra.Command{Use: "cauri", SilenceErrors: true, SilenceUsage: true}
 	root.SetFlagErrorFunc(FlagError)
 	root.AddGroup(Groups()...)
