@@ -23,11 +23,7 @@ func (a *API) listFaults(w http.ResponseWriter, r *http.Request, who *service.Ca
 	if err != nil {
 		return httpfront.Answer{}, err
 	}
-	list := wire.FaultList{Data: []wire.Fault{}}
-	for i := range found {
-		list.Data = append(list.Data, view.FaultOf(&found[i]))
-	}
-	return answered(http.StatusOK, list), nil
+	return answered(http.StatusOK, view.FaultListOf(found)), nil
 }
 
 func (a *API) setFault(w http.ResponseWriter, r *http.Request, who *service.Caller) (httpfront.Answer, error) {

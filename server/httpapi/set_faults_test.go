@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/cauri-dev/cauri/server/faults"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
@@ -266,5 +268,36 @@ func TestPresetsOfAnswers(t *testing.T) {
 			t.Errorf("%s: %s, want %s", name, got, want)
 		}
 		f.call("DELETE", "/v1/faults", nil)
+	}
+}
+
+// A stream tells the faults as the list has them: when one is set, when it acts, and when it is removed.
+func TestStreamTellsFaults(t *testing.T) {
+	f := newFixture(t)
+	f.allow()
+	f.client("alice", alice, 50_000)
+	f.faulty(`[{"name":"declared","when":{"reference":"b"},"api":{"status":500}}]`)
+	l := f.listen("?types=faults", "")
+	f.set("down", object{"when": object{"first": 1}, "api": object{"status": 503}, "for": "15m"}, 200)
+	told := l.next()
+	if diff := cmp.Diff(f.call("GET", "/v1/faults", nil).body, told.data["faults"]); diff != "" {
+		t.Errorf("told is another list than that of GET (-want +got):\n%s", diff)
+	}
+	if got := f.try("POST", "/v1/payments", payment("a")); got.status != http.StatusServiceUnavailable {
+		t.Errorf("answered %d %s", got.status, got.raw)
+	}
+	first := l.next().data["faults"].(object)["data"].([]any)[0].(object)
+	if first["name"] != "down" || first["times"] != 1.0 || first["timesLeft"] != 0.0 {
+		t.Errorf("after its act, told is %v", first)
+	}
+	if got := f.try("POST", "/v1/payments", payment("b")); got.status != http.StatusInternalServerError {
+		t.Errorf("answered %d %s", got.status, got.raw)
+	}
+	if got := l.next().data["faults"].(object)["data"].([]any)[1].(object); got["name"] != "declared" || got["times"] != 1.0 {
+		t.Errorf("after the act of the declared fault, told is %v", got)
+	}
+	f.call("DELETE", "/v1/faults", nil)
+	if got := l.next().data["faults"].(object)["data"].([]any); len(got) != 1 {
+		t.Errorf("after the removal, told is %v", got)
 	}
 }

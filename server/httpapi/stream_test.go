@@ -237,8 +237,8 @@ func TestStreamGoesOn(t *testing.T) {
 func TestStreamRefusesWhatCannotBeMeant(t *testing.T) {
 	f := newFixture(t)
 	for name, c := range map[string]struct{ query, after, want string }{
-		"an unknown type": {"?types=transaction,payment", "", "must be some of transaction, event, attempt, clock, balance, with commas between them"},
-		"an empty type":   {"?types=", "", "must be some of transaction, event, attempt, clock, balance, with commas between them"},
+		"an unknown type": {"?types=transaction,payment", "", "must be some of transaction, event, attempt, clock, balance, faults, with commas between them"},
+		"an empty type":   {"?types=", "", "must be some of transaction, event, attempt, clock, balance, faults, with commas between them"},
 		"a wrong id":      {"", "yesterday", "must be the id of an entry of this stream, like 748812-17; leave the header out to begin from now"},
 		"half an id":      {"", "748812", "must be the id of an entry of this stream, like 748812-17; leave the header out to begin from now"},
 	} {

@@ -24,11 +24,12 @@ const (
 	callbackKind        = "callback"
 	callbackAttemptKind = "callback_attempt"
 	clockKind           = "clock"
+	faultsKind          = "faults" // a fault was set or removed, or has acted
 	floatKind           = "float"
 	simKind             = "sim"
 )
 
-// changeRef refers to a row that has changed, or to the clock.
+// changeRef refers to a row that has changed, to the clock or to the faults.
 type changeRef struct {
 	kind     string
 	id       payments.ID
@@ -187,6 +188,13 @@ func (l *Ledger) readRefs(ctx context.Context, tenant int64, noted []sqlc.NextCh
 		}
 		found.changes[*named.clock] = Change{Clock: &clock}
 	}
+	if named.faults != nil {
+		now, err := l.FaultsNow(ctx, tenant)
+		if err != nil {
+			return nil, err
+		}
+		found.changes[*named.faults] = Change{Faults: &now}
+	}
 	r := reading{batch: postgres.ScopeBatch{Planned: true}}
 	found.queueTransactions(&r, tenant, &named)
 	found.queueBalances(&r, tenant, &named)
@@ -208,6 +216,7 @@ type changedKeys struct {
 	attempts   map[string][]int32       // by kind: the attempt's number for each of ids
 	currencies []string                 // of floats
 	clock      *changeRef               // nil: the clock did not change
+	faults     *changeRef               // nil: the faults did not change
 }
 
 func keysOf(noted []sqlc.NextChangesRow) changedKeys {
@@ -226,6 +235,8 @@ func keysOf(noted []sqlc.NextChangesRow) changedKeys {
 			named.currencies = append(named.currencies, ref.currency)
 		case clockKind:
 			named.clock = &ref
+		case faultsKind:
+			named.faults = &ref
 		}
 	}
 	return named

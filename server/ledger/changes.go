@@ -30,7 +30,7 @@ func (p Position) Compare(q Position) int {
 	return cmp.Or(cmp.Compare(p.Xact, q.Xact), cmp.Compare(p.Seq, q.Seq))
 }
 
-// Change is a changed row, or the clock, in its state at the time of reading. Exactly one of the pointers is set. An
+// Change is a changed row, or the clock, or the faults, in its state at the time of reading. Exactly one of the pointers is set. An
 // attempt is the exception: Attempt and Event are set.
 type Change struct {
 	At          Position
@@ -40,6 +40,7 @@ type Change struct {
 	Attempt     *AttemptRecord
 	Clock       *clocks.Clock
 	Balance     *Balance
+	Faults      *FaultsNow
 }
 
 // Balance is the balance of a float or of a SIM.

@@ -9,8 +9,10 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/cauri-dev/cauri/server/faults"
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/ledger/clocks"
+	"github.com/cauri-dev/cauri/server/ledger/faultcounts"
 	"github.com/cauri-dev/cauri/server/ledgertest"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
@@ -237,6 +239,64 @@ func TestWhatIsToldOfAPayment(t *testing.T) {
 	w.Config.OpeningFloat[payments.RWF] += 500
 	w.Apply()
 	expect("a balance by the resource", "balance  1500")
+}
+
+// The faults are told when one is set, acts or is removed, and not when one that has a limit is only asked.
+func TestWhatIsToldOfFaults(t *testing.T) {
+	w := newFixture(t)
+	w.Config.API.Faults = true
+	w.Apply()
+	set := func() {
+		t.Helper()
+		f := faultcounts.Setting{Name: "lost", Entry: []byte(`{"name":"lost","when":{"first":1},"api":{"dropConnection":"AfterCommit"}}`), By: "console"}
+		if err := w.SetFault(t.Context(), w.Sandbox.Tenant, f); err != nil {
+			t.Fatal(err)
+		}
+	}
+	set()
+	r := watched(w)
+	expect := func(what, want string) {
+		t.Helper()
+		got := "nothing"
+		for _, c := range r.next(1000).Changes {
+			if c.Faults == nil {
+				continue
+			}
+			got = "the faults"
+			for i := range c.Faults.Set {
+				f := &c.Faults.Set[i]
+				got += fmt.Sprint(" ", f.Name, " by ", f.By, " acted ", c.Faults.Acts(&f.Fault).Acts)
+			}
+		}
+		if got != want {
+			t.Errorf("%s is told as %q, want %q", what, got, want)
+		}
+	}
+	expect("what was set before", "nothing")
+	set()
+	expect("a setting", "the faults lost by console acted 0")
+	now, err := w.FaultsNow(t.Context(), w.Sandbox.Tenant)
+	if err != nil {
+		t.Fatal(err)
+	}
+	declared := faults.Set{now.Set[0].Fault}
+	if got := w.actsAt(declared, "a"); got != "lost" {
+		t.Fatalf("%q acts", got)
+	}
+	expect("an act", "the faults lost by console acted 1")
+	if got := w.actsAt(declared, "b"); got != "" {
+		t.Fatalf("%q acts", got)
+	}
+	expect("a request on which it may not act", "nothing")
+	if err := w.RemoveFaults(t.Context(), w.Sandbox.Tenant, ""); err != nil {
+		t.Fatal(err)
+	}
+	expect("the removal", "the faults")
+	w.Exec("update organizations set followed_until = now() - interval '1 minute', fault_changes = '{}'")
+	set()
+	if n := w.Count("select count(*) from changes where kind = 'faults'"); n != 3 {
+		t.Errorf("%d changes are noted, and nobody follows", n)
+	}
 }
 
 // A callback of an operator's own API is told as an event, with its attempt.

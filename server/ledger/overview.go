@@ -10,8 +10,10 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/cauri-dev/cauri/server/faults"
+	"github.com/cauri-dev/cauri/server/ledger/faultcounts"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
+	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/webhooks"
 )
@@ -130,19 +132,41 @@ func (l *Ledger) FaultActs(ctx context.Context, tenant int64, of faults.Set) ([]
 	if len(of) == 0 {
 		return nil, nil
 	}
-	rows, err := l.core.Tenant(tenant).FaultCounts(ctx, tenant)
-	if err != nil {
-		return nil, postgres.Classify(err, "counting the acts of faults")
-	}
+	now, err := l.faultCounts(ctx, tenant)
 	acts := make([]FaultActs, len(of))
 	for i := range of {
-		for _, r := range rows {
-			if r.Name == of[i].CountName() && bytes.Equal(r.Digest, of[i].Digest()) {
-				acts[i] = FaultActs{r.Acts, r.LastAt}
-			}
+		acts[i] = now.Acts(&of[i])
+	}
+	return acts, err
+}
+
+// FaultsNow are the faults that were set in a sandbox, and how often its faults acted.
+type FaultsNow struct {
+	Set    []faultcounts.SetState // the newest first
+	counts []sqlc.FaultCountsRow
+}
+
+// FaultsNow reads the faults that were set in a sandbox, and how often its faults acted.
+func (l *Ledger) FaultsNow(ctx context.Context, tenant int64) (now FaultsNow, err error) {
+	if now, err = l.faultCounts(ctx, tenant); err == nil {
+		now.Set, err = l.SetFaults(ctx, tenant)
+	}
+	return now, err
+}
+
+func (l *Ledger) faultCounts(ctx context.Context, tenant int64) (FaultsNow, error) {
+	rows, err := l.core.Tenant(tenant).FaultCounts(ctx, tenant)
+	return FaultsNow{counts: rows}, postgres.Classify(err, "counting the acts of faults")
+}
+
+// Acts returns how often a fault acted.
+func (n *FaultsNow) Acts(of *faults.Fault) FaultActs {
+	for _, r := range n.counts {
+		if r.Name == of.CountName() && bytes.Equal(r.Digest, of.Digest()) {
+			return FaultActs{r.Acts, r.LastAt}
 		}
 	}
-	return acts, nil
+	return FaultActs{}
 }
 
 // Delivery is the state of the delivery of a transaction's event.

@@ -66,31 +66,24 @@ type FaultState struct {
 
 // Faults returns the faults of a sandbox in the order in which they act.
 func (s *Service) Faults(ctx context.Context, sandbox *sandboxes.Sandbox) ([]FaultState, error) {
-	set, err := s.ledger.SetFaults(ctx, sandbox.Tenant)
-	if err != nil {
-		return nil, err
+	now, err := s.ledger.FaultsNow(ctx, sandbox.Tenant)
+	return FaultStates(&now, sandbox.Faults), err
+}
+
+// FaultStates returns the faults that were set, and those of a sandbox's configuration that its resource declares.
+func FaultStates(now *ledger.FaultsNow, configured faults.Set) (states []FaultState) {
+	for i := range now.Set {
+		states = append(states, FaultState{Fault: now.Set[i].Fault, Set: &now.Set[i]})
 	}
-	var all faults.Set
-	for i := range set {
-		all = append(all, set[i].Fault)
-	}
-	for _, f := range sandbox.Faults {
+	for _, f := range configured {
 		if f.Number == 0 {
-			all = append(all, f)
+			states = append(states, FaultState{Fault: f})
 		}
 	}
-	acts, err := s.ledger.FaultActs(ctx, sandbox.Tenant, all)
-	if err != nil {
-		return nil, err
+	for i := range states {
+		states[i].Acts = now.Acts(&states[i].Fault)
 	}
-	states := make([]FaultState, len(all))
-	for i := range all {
-		states[i] = FaultState{Fault: all[i], Acts: acts[i]}
-		if i < len(set) {
-			states[i].Set = &set[i]
-		}
-	}
-	return states, nil
+	return states
 }
 
 // EntryOf returns a fault as in spec.faults.

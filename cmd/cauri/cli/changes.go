@@ -18,6 +18,7 @@ const (
 	typeEvent       = "event"
 	typeAttempt     = "attempt"
 	typeClock       = "clock"
+	typeFaults      = "faults"
 	typeRequest     = "request"
 )
 
@@ -25,6 +26,7 @@ const (
 type change struct {
 	sandboxapi.Entry
 	Request *wire.LoggedRequest `json:"request,omitempty"`
+	Fault   *faultChange        `json:"fault,omitempty"` // in place of Faults
 
 	again bool // whether an event was queued to be sent again
 }
@@ -40,7 +42,7 @@ type changes interface {
 // newChanges returns a stream of a sandbox. The stream calls the function ready after its first entry, and the function
 // say with each message about the connection.
 func (p *program) newChanges(api *sandboxapi.Client, types []string, ready func(), say func(format string, args ...any)) *stream {
-	return &stream{api: api, types: types, ready: ready, say: say, retry: p.poll}
+	return &stream{api: api, types: types, ready: ready, say: say, retry: p.poll, faults: faultChanges{now: p.now}}
 }
 
 // stream reads the API's stream of a sandbox, and reconnects when the connection is lost. If the stream may have missed
@@ -52,6 +54,8 @@ type stream struct {
 	say   func(format string, args ...any) // prints a message about the connection
 	retry time.Duration                    // pause before a reconnect
 	clock *sandboxTime                     // set by changes of the clock; may be nil
+
+	faults faultChanges
 
 	last      string    // id of the last entry
 	begun     time.Time // sandbox time of the start; older objects are not reported
@@ -69,6 +73,12 @@ func (s *stream) Follow(ctx context.Context, tell func(change) error) error {
 		return err
 	}
 	s.begun, s.newest = now, now
+	if s.wants(typeFaults) {
+		if _, err := s.api.Faults(ctx); sandboxapi.IsNotFound(err) { // a service without this part refuses the type
+			s.types = slices.DeleteFunc(slices.Clone(s.types), func(kind string) bool { return kind == typeFaults })
+		}
+	}
+	defer s.faults.stop()
 	for {
 		err := s.api.Stream(ctx, s.types, &s.last, func(e sandboxapi.Entry) error { return s.entry(ctx, e, tell) })
 		wait, fatal := retryPause(err, s.connected, s.retry)
@@ -148,6 +158,7 @@ func (s *stream) entry(ctx context.Context, e sandboxapi.Entry, tell func(change
 			s.ready()
 		}
 		s.connected, s.lost = true, false
+		return s.readFaults(ctx, tell)
 	case typeTransaction:
 		return s.transaction(e.Transaction, tell)
 	case typeEvent:
@@ -156,6 +167,8 @@ func (s *stream) entry(ctx context.Context, e sandboxapi.Entry, tell func(change
 		return s.attempt(e.Event, e.Attempt, tell)
 	case typeClock:
 		return tell(change{Entry: e})
+	case typeFaults:
+		return s.tellFaults(ctx, e.Faults.Data, tell)
 	}
 	return nil // an unknown type
 }

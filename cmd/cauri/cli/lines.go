@@ -197,6 +197,8 @@ func (c *change) line(at *sandboxTime) Line {
 		return attemptLine(c.Event, c.Attempt)
 	case typeClock:
 		return clockLine(c.Clock, at)
+	case typeFaults:
+		return faultLine(c.Fault)
 	}
 	return requestLine(c.Request)
 }

@@ -109,7 +109,7 @@ func programURL(flag, text string) (string, error) {
 func (p *program) showSent(cmd *cobra.Command, t *target, o listenOptions, args []string) error {
 	return t.withAPI(cmd, args, func(ctx context.Context, api *sandboxapi.Client, s *sandbox, _ []string) error {
 		say := printerTo(cmd.ErrOrStderr())
-		types := []string{typeEvent, typeAttempt}
+		types := []string{typeEvent, typeAttempt, typeFaults}
 		clock, err := p.readTime(ctx, api)
 		if err != nil {
 			return err
@@ -180,12 +180,15 @@ func (p *program) listenAndForward(cmd *cobra.Command, t *target, o listenOption
 				say("%s", note)
 			}
 		}
-		from := p.newChanges(api, withClock([]string{typeEvent}), ready, say)
+		from := p.newChanges(api, withClock([]string{typeEvent, typeFaults}), ready, say)
 		return tail(ctx, []changes{from}, clock, func(c change) error {
-			if c.Type != typeEvent {
-				return nil
+			switch c.Type {
+			case typeEvent:
+				return f.forward(ctx, c.Event)
+			case typeFaults:
+				printLine(f.out, c.time(clock), c.line(clock))
 			}
-			return f.forward(ctx, c.Event)
+			return nil
 		})
 	})
 }

@@ -23,8 +23,9 @@ func (p *program) tailCommand() *cobra.Command {
 		Use:   "tail",
 		Short: "Print a line for each transaction, event and attempt to deliver an event, as they happen",
 		Long: `Print a line for each transaction, event and attempt to deliver an event, and for each
-change of the clock, as they happen, until Ctrl-C. What happened before is not
-printed: see events, and status. Times are those of the sandbox's clock.
+change of the clock and of the faults that are set, as they happen, until Ctrl-C. What
+happened before is not printed: see events, and status. The faults that are set are
+printed at the start too. Times are those of the sandbox's clock.
 
 A transaction is printed when it is made, and again when it is final. --requests
 prints the requests to the API too, also those that succeed. If the connection is
@@ -33,7 +34,7 @@ lost, the command connects again and prints what happened meanwhile.`,
 	}
 	t := p.target(cmd)
 	flags := cmd.Flags()
-	flags.StringSliceVar(&types, "types", allTypes, "what to print: transaction, event, attempt, clock")
+	flags.StringSliceVar(&types, "types", allTypes, "what to print: transaction, event, attempt, clock, faults")
 	flags.BoolVar(&requests, "requests", false, "print each request to the API too, about a second after its answer")
 	flags.StringVarP(&format, "output", "o", "", "json prints one JSON object a line")
 	completeFlag(cmd, "types", allTypes...)
@@ -88,7 +89,7 @@ func checkTail(types []string, format string) error {
 }
 
 // allTypes are the types of the stream's changes that `cauri tail` prints.
-var allTypes = []string{typeTransaction, typeEvent, typeAttempt, typeClock}
+var allTypes = []string{typeTransaction, typeEvent, typeAttempt, typeClock, typeFaults}
 
 // withClock adds the type of clock changes to types, because the printed sandbox time depends on the clock.
 func withClock(types []string) []string {

@@ -30,6 +30,7 @@ type Entry struct {
 	Event       *wire.EventSummary    `json:"event,omitempty"` // set for changes of events and for attempts
 	Attempt     *wire.DeliveryAttempt `json:"attempt,omitempty"`
 	Clock       *wire.Clock           `json:"clock,omitempty"`
+	Faults      *wire.FaultList       `json:"faults,omitempty"`
 }
 
 // streamSilence is the time without data after which a stream counts as lost. The API sends a heartbeat every 15 s.

@@ -15,9 +15,9 @@ const MediaEvents = "text/event-stream"
 // streamParameterDescriptions describes the parameters of a stream. [wire.StreamParameters] reads them.
 var streamParameterDescriptions = map[string]*huma.Param{
 	"types": {
-		Description: "What to tell, with commas between: `transaction`, `event`, `attempt`, `clock`, `balance`. Default: all of it.",
+		Description: "What to tell, with commas between: `transaction`, `event`, `attempt`, `clock`, `balance`, `faults`. Default: all of it.",
 		Schema: &huma.Schema{
-			Type: huma.TypeString, Pattern: "^(transaction|event|attempt|clock|balance)(,(transaction|event|attempt|clock|balance))*$",
+			Type: huma.TypeString, Pattern: "^(transaction|event|attempt|clock|balance|faults)(,(transaction|event|attempt|clock|balance|faults))*$",
 		},
 	},
 }
@@ -33,7 +33,7 @@ var lastEventIDParameter = &huma.Param{
 // The mark may expire four minutes after the end of the last stream.
 var OpenStream = Operation{
 	ID: "openStream", Method: http.MethodGet, Path: "/v1/stream", Tag: tagStream, Summary: "Follow what changes", Media: MediaEvents,
-	Description: "Server-sent events: an entry for every change of a transaction, an event, an attempt to deliver one, the clock, and a balance, " +
+	Description: "Server-sent events: an entry for every change of a transaction, an event, an attempt to deliver one, the clock, a balance, and the faults, " +
 		"as it is when it is told. The schema is that of `data`, which is one line of JSON in each entry; `event` is its `type`.\n\n" +
 		"The first entry is `ready`: read lists after it, and nothing is missed. Each change is told at least once, and the changes of one thing " +
 		"in their order; two of them may be told as one.\n\n" +

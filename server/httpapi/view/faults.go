@@ -34,6 +34,15 @@ func FaultOf(f *service.FaultState) (view wire.Fault) {
 	return view
 }
 
+// FaultListOf returns the view of the faults of a sandbox.
+func FaultListOf(all []service.FaultState) wire.FaultList {
+	list := wire.FaultList{Data: make([]wire.Fault, len(all))}
+	for i := range all {
+		list.Data[i] = FaultOf(&all[i])
+	}
+	return list
+}
+
 func secondsOf(d time.Duration) int64 { return max(0, int64(math.Ceil(d.Seconds()))) }
 
 // NoSuchFault is 404 for the name of a fault that was not set.

@@ -8,6 +8,7 @@ import (
 	"github.com/cauri-dev/cauri/server/faults"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/service"
 )
 
 // StreamEntryOf returns the view of a change. The parameter clockMode is the mode of the sandbox's clock. The parameter
@@ -24,6 +25,8 @@ func StreamEntryOf(c *ledger.Change, clockMode string, declared faults.Set) wire
 		return wire.StreamEntry{Type: wire.StreamEvent, Event: new(EventSummaryOf(c.Event, declared))}
 	case c.Clock != nil:
 		return wire.StreamEntry{Type: wire.StreamClock, Clock: new(ClockOf(clockMode, c.Clock))}
+	case c.Faults != nil:
+		return wire.StreamEntry{Type: wire.StreamFaults, Faults: new(FaultListOf(service.FaultStates(c.Faults, declared)))}
 	}
 	b := c.Balance
 	of := &wire.StreamBalanceOf{MSISDN: b.MSISDN, Currency: b.Currency, Balance: b.Balance}

@@ -13,19 +13,21 @@ const (
 	StreamAttempt     = "attempt"
 	StreamClock       = "clock"
 	StreamBalance     = "balance"
+	StreamFaults      = "faults"
 )
 
 // StreamTypes are the types that a client can select. The other types, ready and reset, are always sent.
-var StreamTypes = []string{StreamTransaction, StreamEvent, StreamAttempt, StreamClock, StreamBalance}
+var StreamTypes = []string{StreamTransaction, StreamEvent, StreamAttempt, StreamClock, StreamBalance, StreamFaults}
 
 // StreamEntry is the data of an entry of GET /v1/stream.
 type StreamEntry struct {
-	Type        string           `json:"type" enum:"ready,reset,transaction,event,attempt,clock,balance" doc:"ready: from here on nothing is missed. reset: read the lists again, after the ready that follows. The others: what has changed, as it is now. There may be more types later."`
+	Type        string           `json:"type" enum:"ready,reset,transaction,event,attempt,clock,balance,faults" doc:"ready: from here on nothing is missed. reset: read the lists again, after the ready that follows. The others: what has changed, as it is now. There may be more types later."`
 	Transaction *Payment         `json:"transaction,omitempty" doc:"As in GET /v1/payments/{id}."`
 	Event       *EventSummary    `json:"event,omitempty" doc:"As in GET /v1/events. Of an attempt too."`
 	Attempt     *DeliveryAttempt `json:"attempt,omitempty" doc:"As in GET /v1/events/{id}."`
 	Clock       *Clock           `json:"clock,omitempty" doc:"As in GET /v1/clock."`
 	Balance     *StreamBalanceOf `json:"balance,omitempty" doc:"Of a float, or of a test client."`
+	Faults      *FaultList       `json:"faults,omitempty" doc:"As in GET /v1/faults."`
 }
 
 // StreamBalanceOf is the balance of a float or of a test client.

@@ -1109,7 +1109,7 @@ create table changes (
   -- The database transaction that made the change.
   xact       bigint not null default pg_current_xact_id()::text::bigint,
   seq        bigint generated always as identity,
-  -- Start, booking, transaction, event, attempt, callback, callback_attempt, clock, float or sim.
+  -- Start, booking, transaction, event, attempt, callback, callback_attempt, clock, faults, float or sim.
   kind       text not null,
   id         uuid, -- of the transaction, its event or its callback, which have the same id; or of the SIM
   attempt    integer,
@@ -1157,7 +1157,7 @@ begin
       insert into changes (tenant, kind, currency) values (new.tenant, kind, new.currency);
     when 'sim' then
       insert into changes (tenant, kind, id) values (new.tenant, kind, new.sim_id);
-    when 'clock' then
+    when 'clock', 'faults' then
       insert into changes (tenant, kind) values (new.tenant, kind);
     else
       insert into changes (tenant, kind, id) values (new.tenant, kind, new.id);
@@ -1217,6 +1217,11 @@ create trigger noted_when_changed after update on clocks for each row
 create trigger noted_when_made after insert on adjustments for each row
   when (current_setting('cauri.followed', true) is distinct from 'no')
   execute function note_change('adjustment');
+
+-- change_faults notes that a fault is set or removed.
+create trigger noted_when_acted after update on fault_counts for each row
+  when (current_setting('cauri.followed', true) is distinct from 'no' and old.acts <> new.acts)
+  execute function note_change('faults');
 
 -- The upkeep of the workers ---------------------------------------------------------------------------------
 
@@ -1367,8 +1372,9 @@ declare
   of_tenant bigint := current_tenant();
   changed timestamptz[];
   declared jsonb;
+  followed boolean;
 begin
-  select fault_changes, faults into changed, declared from organizations
+  select fault_changes, faults, followed_until > now() into changed, declared, followed from organizations
     where tenant = of_tenant and retained_at is null and api_faults and not suspended
     for update;
   result := case
@@ -1399,6 +1405,9 @@ begin
     insert into set_faults (tenant, name, entry, set_by, ends_at)
       values (of_tenant, of_name, of_entry, by,
         case when ends_ms > 0 then now() + make_interval(secs => ends_ms::float8 / 1000) end);
+  end if;
+  if followed then
+    insert into changes (tenant, kind) values (of_tenant, 'faults');
   end if;
   update config_version set version = version + 1;
   update organizations

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/cauri-dev/cauri/test/conformance/suite"
 )
@@ -17,6 +18,8 @@ func streamRules() []suite.Rule {
 			Text: "a stream with Last-Event-ID tells what has changed since that entry"},
 		{ID: "stream/types", Check: streamTypes,
 			Text: "types selects what is told, and an unknown type is 400 invalid_params"},
+		{ID: "stream/faults", Check: streamFaults,
+			Text: "the faults are told as the list has them when one is set, and when it is removed"},
 		{ID: "stream/reset", Check: streamReset,
 			Text: "an id of which nothing is known is answered by reset and then ready, and what is no id is 400 invalid_params"},
 	}
@@ -101,6 +104,26 @@ func streamTypes(c *suite.Check) {
 	for _, query := range []string{"payments", "transaction,", ""} {
 		c.Refused(c.Get("/stream?types="+query), http.StatusBadRequest, "invalid_params")
 	}
+}
+
+func streamFaults(c *suite.Check) {
+	needsStream(c)
+	needsFaultChanges(c)
+	l := c.Listen("?types=faults", "")
+	defer l.Close()
+	l.Next()
+	name := "told-" + strings.ToLower(c.Unique())
+	listed := func(e suite.StreamEntry) bool {
+		list, _ := e.Data["faults"].(suite.Object)
+		data, _ := list["data"].([]any)
+		return slices.ContainsFunc(data, func(f any) bool { o, _ := f.(suite.Object); return o["name"] == name && o["source"] == "api" })
+	}
+	c.Expect(setFault(c, name, suite.Object{"when": suite.Object{"reference": name}, "webhook": suite.Object{"drop": true}, "for": "5m"}), http.StatusOK)
+	l.Until(listed)
+	if a := removeFault(c, name); a.Status != http.StatusNoContent {
+		c.Problem("%s, want 204", a)
+	}
+	l.Until(func(e suite.StreamEntry) bool { return !listed(e) })
 }
 
 func streamReset(c *suite.Check) {
