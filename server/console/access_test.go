@@ -204,6 +204,8 @@ var mayCall = map[string]string{
 	"POST /handsets/{msisdn}/prompts/{tx}": "full handset",
 	"GET /ledger":                          "full viewer",
 	"POST /keys":                           "full viewer",
+	"GET /faults":                          "full viewer",
+	"POST /faults":                         "full",
 	"GET /try":                             "full",
 	"POST /try":                            "full",
 	"GET /payments/{id}/refund":            "full",
@@ -594,7 +596,7 @@ func TestPathsAndFormsThatAreNoText(t *testing.T) {
 			}
 		}
 	}
-	for _, path := range []string{"/overview", "/handsets", "/payments", "/webhooks", "/requests", "/ledger", "/expectations", "/try", "/setup", "/find"} {
+	for _, path := range []string{"/overview", "/handsets", "/payments", "/webhooks", "/requests", "/ledger", "/expectations", "/try", "/faults", "/setup", "/find"} {
 		const each = "?q=%00&order=a%00&number=%ff&error=%00&path=%ff&status=%00&cursor=%ff&after=%00&store=%ff&reference=%00&state=%ff&of=%00"
 		if got := b.get(checkout + path + each); got.status >= 500 {
 			t.Errorf("%s answered %d", path+each, got.status)
@@ -712,7 +714,7 @@ func TestLivePartsArePartsOfTheirPage(t *testing.T) {
 	path, _, _ := f.refused(time.Now())
 	tx := "TX_" + strings.TrimPrefix(path, "/webhooks/evt_")
 	b := f.signedIn(checkout, key)
-	for _, path := range []string{"/overview", "/handsets", "/payments", "/payments/" + tx, "/webhooks", path, "/requests", "/ledger", "/ledger/RWF"} {
+	for _, path := range []string{"/overview", "/handsets", "/payments", "/payments/" + tx, "/webhooks", path, "/requests", "/ledger", "/ledger/RWF", "/faults"} {
 		text := b.get(checkout + path).text
 		count := map[string]int{}
 		for _, found := range regexp.MustCompile(` id="([^"]*)"`).FindAllStringSubmatch(text, -1) {

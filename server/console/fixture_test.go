@@ -49,7 +49,7 @@ func newFixture(t *testing.T, change ...func(*fronts.Options)) *fixture {
 			Terms: payments.Terms{CommissionBPS: 150, AbsorptionPct: 100},
 		}},
 		OpeningFloat: map[payments.Currency]int64{payments.RWF: 100_000},
-		API:          sandboxes.APIAccess{Reset: true, TestClients: true},
+		API:          sandboxes.APIAccess{Reset: true, TestClients: true, Faults: true},
 	}
 	f.apply(f.config, key)
 	second := f.config

@@ -3,11 +3,13 @@ package console
 import (
 	"cmp"
 	"context"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/a-h/templ"
 
+	"github.com/cauri-dev/cauri/server/faults"
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
@@ -18,8 +20,8 @@ const htmxConfig = `{"includeIndicatorStyles":false,"allowEval":false,"historyCa
 
 // always has the ids of the elements of the frame that every update replaces.
 var always = []string{
-	"now", "title", "stopped", "count-handsets", "count-payments", "count-webhooks", "count-requests", "pip-handsets", "pip-payments",
-	"pip-webhooks", "pip-requests",
+	"now", "title", "stopped", "on", "count-handsets", "count-payments", "count-webhooks", "count-requests", "count-faults",
+	"pip-handsets", "pip-payments", "pip-webhooks", "pip-requests", "pip-faults",
 }
 
 // replaced returns the selector of the elements that htmx replaces.
@@ -115,6 +117,35 @@ func (v *visit) clockSays() string {
 	return v.Text("%s, runs with real time", day)
 }
 
+// readFaultsOn returns the faults that were set and can still act.
+func (c *Console) readFaultsOn(ctx context.Context, v *visit) (on faults.Set, err error) {
+	var set []*faults.Fault
+	for _, f := range v.faults() {
+		if f.Number != 0 && !f.Over(v.clock.Now, 0) {
+			set = append(set, &f)
+		}
+	}
+	used, err := c.Ledger.UsedUpFaults(ctx, v.who.Sandbox.Tenant, set)
+	for _, f := range set {
+		if !slices.Contains(used, f.Name) {
+			on = append(on, *f)
+		}
+	}
+	return on, err
+}
+
+// rereads returns the interval in seconds after which the browser reads the page again although nothing changes; 0:
+// never. A fault that was set ends without a change.
+func (v *visit) rereads(p page) int {
+	every := p.every
+	for _, f := range v.on {
+		if ends := int(time.Until(f.Ends).Seconds()) + 1; !f.Ends.IsZero() && (every == 0 || ends < every) {
+			every = max(1, ends)
+		}
+	}
+	return every
+}
+
 // navCounts are the numbers beside the pages in the sidebar.
 type navCounts struct {
 	phones  int // phones that ring
@@ -161,6 +192,8 @@ func (v *visit) countOf(path string) (navCount, bool) {
 	case "/requests":
 		text := v.Count(int64(v.counts.refused), "request refused in the last hour", "requests refused in the last hour")
 		return navCount{v.counts.refused, text, false}, true
+	case "/faults":
+		return navCount{len(v.on), v.Count(int64(len(v.on)), "fault was switched on", "faults were switched on"), false}, true
 	}
 	return navCount{}, false
 }

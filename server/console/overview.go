@@ -63,7 +63,7 @@ func (c *Console) overview(v *visit) (page, error) {
 
 func (c *Console) readOverview(v *visit) (o *overview, err error) {
 	ctx, sandbox := v.ctx(), v.who.Sandbox
-	o = &overview{faults: sandbox.Faults}
+	o = &overview{faults: v.faults()}
 	if o.health, err = c.Ledger.Health(ctx, sandbox.Tenant); err != nil {
 		return o, err
 	}
@@ -85,7 +85,7 @@ func (c *Console) readOverview(v *visit) (o *overview, err error) {
 		return o, err
 	}
 	slices.Reverse(o.attempts)
-	if o.acts, err = c.Ledger.FaultActs(ctx, sandbox.Tenant, sandbox.Faults); err != nil {
+	if o.acts, err = c.Ledger.FaultActs(ctx, sandbox.Tenant, o.faults); err != nil {
 		return o, err
 	}
 	if o.refusal, err = c.readRefusal(v, o); err != nil {

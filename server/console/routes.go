@@ -70,6 +70,8 @@ var routes = []route{
 	{method: http.MethodPost, path: "/ledger/verify", roles: full, does: "verify the ledger", do: (*Console).verifyLedger},
 	{method: http.MethodGet, path: "/requests", roles: viewers, show: (*Console).requests},
 	{method: http.MethodGet, path: "/requests/{id}", roles: viewers, show: (*Console).requests},
+	{method: http.MethodGet, path: "/faults", roles: viewers, show: (*Console).faults},
+	{method: http.MethodPost, path: "/faults", roles: full, does: "switch faults on or off", do: (*Console).changeFaults},
 	{method: http.MethodGet, path: "/try", roles: full, show: (*Console).tryIt},
 	{method: http.MethodPost, path: "/try", roles: full, does: "send a request by hand", do: (*Console).tryNow},
 	{method: http.MethodGet, path: "/setup", roles: viewers, show: (*Console).setup},
@@ -96,6 +98,7 @@ var nav = []struct {
 	{path: "/ledger", label: "Ledger", icon: "ledger"},
 	{path: "/expectations", label: "Expectations", icon: "check"},
 	{path: "/try", label: "Try it", icon: "try", second: true},
+	{path: "/faults", label: "Faults", icon: "bolt", second: true},
 	{path: "/setup", label: "Setup", icon: "setup", second: true},
 }
 

@@ -49,7 +49,7 @@ func (c *Console) setup(v *visit) (page, error) {
 func (c *Console) readSetup(v *visit) (*setup, error) {
 	ctx, sandbox := v.ctx(), v.who.Sandbox
 	s := &setup{
-		stores: slices.Sorted(maps.Keys(sandbox.Stores)), native: nativeAPIsOf(sandbox), overview: &overview{faults: sandbox.Faults},
+		stores: slices.Sorted(maps.Keys(sandbox.Stores)), native: nativeAPIsOf(sandbox), overview: &overview{faults: v.faults()},
 	}
 	for i := range s.native {
 		if api := &s.native[i]; c.Roots != nil && sandbox.Has(api.operator) {
@@ -63,7 +63,7 @@ func (c *Console) readSetup(v *visit) (*setup, error) {
 	if s.webhook, err = c.Ledger.ReadWebhook(ctx, sandbox.Tenant); err != nil {
 		return s, err
 	}
-	if s.overview.acts, err = c.Ledger.FaultActs(ctx, sandbox.Tenant, sandbox.Faults); err != nil {
+	if s.overview.acts, err = c.Ledger.FaultActs(ctx, sandbox.Tenant, s.overview.faults); err != nil {
 		return s, err
 	}
 	s.sessions, err = c.Sandboxes.ListConsoleSessions(ctx, sandbox)

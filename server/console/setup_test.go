@@ -161,14 +161,15 @@ func TestPagesHaveCounts(t *testing.T) {
 		}
 		return strings.Join(all, ", ")
 	}
-	if got, want := counts(), "handsets hidden 0 phones ring, payments hidden 0 payments pending, webhooks hidden 0 events are not acknowledged, requests hidden 0 requests refused in the last hour"; got != want {
+	if got, want := counts(), "handsets hidden 0 phones ring, payments hidden 0 payments pending, webhooks hidden 0 events are not acknowledged, requests hidden 0 requests refused in the last hour, faults hidden 0 faults were switched on"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 	f.pay(key, "+250788100001", "ref-1", "")
 	f.ask(key, http.MethodGet, "/v1/payments?limit=0", "")
 	f.ask(key, http.MethodGet, "/v1/payments?limit=x", "")
 	f.logged()
-	if got, want := counts(), "handsets 1 phone rings, payments 1 payment pending, webhooks hidden 0 events are not acknowledged, requests 2 requests refused in the last hour"; got != want {
+	b.switchOn("twice", nil)
+	if got, want := counts(), "handsets 1 phone rings, payments 1 payment pending, webhooks hidden 0 events are not acknowledged, requests 2 requests refused in the last hour, faults 1 fault was switched on"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 	f.exec("update requests set received_at = now() - interval '61 minutes'")
@@ -183,7 +184,7 @@ func TestChangesOfASuspendedSandboxAreRefused(t *testing.T) {
 	f.config.Suspended = true
 	f.apply(f.config, key)
 	f.of("checkout")
-	for _, path := range []string{"/overview", "/payments", "/webhooks", "/requests", "/ledger", "/ledger/RWF", "/setup", "/reset"} {
+	for _, path := range []string{"/overview", "/payments", "/webhooks", "/requests", "/ledger", "/ledger/RWF", "/faults", "/setup", "/reset"} {
 		if got := b.get(checkout + path); got.status != http.StatusOK || !strings.Contains(html.UnescapeString(got.text), "This sandbox is suspended.") {
 			t.Errorf("%s: %d", path, got.status)
 		}

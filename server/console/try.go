@@ -64,7 +64,7 @@ func (c *Console) tryIt(v *visit) (page, error) {
 			f.fillLike(t)
 		}
 	}
-	if fault := v.who.Sandbox.Faults.Named(query.Get("fault")); fault != nil {
+	if fault := v.faults().Named(query.Get("fault")); fault != nil {
 		f.fillFor(v, fault)
 	}
 	return c.tryPage(v, f)

@@ -18,6 +18,7 @@ import (
 
 	"github.com/cauri-dev/cauri/server/assets"
 	"github.com/cauri-dev/cauri/server/console/locale"
+	"github.com/cauri-dev/cauri/server/faults"
 	"github.com/cauri-dev/cauri/server/httpfront"
 	"github.com/cauri-dev/cauri/server/httpfront/static"
 	"github.com/cauri-dev/cauri/server/ledger/clocks"
@@ -44,6 +45,8 @@ type visit struct {
 	clock           clocks.Clock    // clock of the sandbox; only for a page
 	clockAt         time.Time       // real time at which the clock was read
 	counts          navCounts       // only for a page
+	on              faults.Set      // faults that were set and can still act; only for a page
+	dev             bool            // whether the console is one of cauri dev
 }
 
 // page is the part of a page inside the common layout.
@@ -122,6 +125,9 @@ func (c *Console) readFrame(ctx context.Context, v *visit) (err error) {
 	if !v.may(viewers) {
 		return nil
 	}
+	if v.on, err = c.readFaultsOn(ctx, v); err != nil {
+		return err
+	}
 	v.counts, err = c.readCounts(ctx, v.who.Sandbox.Tenant)
 	return err
 }
@@ -164,7 +170,7 @@ func (c *Console) renewing(v *visit, f func() error) error {
 func (c *Console) visitOf(w http.ResponseWriter, r *http.Request) *visit {
 	v := &visit{
 		request: r, writer: w, namespace: chi.URLParam(r, "namespace"), name: chi.URLParam(r, "name"),
-		version: c.Version, theme: assets.Theme(r), keysOff: keysOff(r),
+		version: c.Version, dev: c.Dev, theme: assets.Theme(r), keysOff: keysOff(r),
 	}
 	v.path = strings.TrimPrefix(r.URL.Path, httpfront.SandboxPrefix(r)+"/console")
 	origin, _ := static.AskedAt(r, nil, "")

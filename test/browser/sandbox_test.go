@@ -43,7 +43,7 @@ func newShop(t *testing.T, behave system.Behavior, change ...func(*sandboxes.Con
 			{Operator: payments.Orange, Country: payments.CoteDIvoire, Enabled: true, Terms: terms, UnknownPolicy: payments.Reject},
 		}
 		c.OpeningFloat = map[payments.Currency]int64{payments.RWF: 1_000_000, payments.XOF: 2_000_000}
-		c.API = sandboxes.APIAccess{TestClients: true, Reset: true}
+		c.API = sandboxes.APIAccess{TestClients: true, Reset: true, Faults: true}
 		c.TestNumbers = payments.StandardTestNumbers
 		c.Webhook.Retry = sandboxes.RetryPolicy{MaxRetries: 5, InitialDelay: time.Hour, Factor: 2, MaxDelay: 4 * time.Hour}
 	}}, change...)
