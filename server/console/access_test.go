@@ -206,6 +206,7 @@ var mayCall = map[string]string{
 	"POST /keys":                           "full viewer",
 	"GET /faults":                          "full viewer",
 	"POST /faults":                         "full",
+	"POST /handsets":                       "full",
 	"GET /try":                             "full",
 	"POST /try":                            "full",
 	"GET /payments/{id}/refund":            "full",

@@ -14,6 +14,7 @@ import (
 	"github.com/cauri-dev/cauri/server/faults"
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/ledger/lists"
+	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/service"
 )
 
@@ -193,6 +194,9 @@ func (v *visit) faultTitle(f *faults.Fault) string {
 func (v *visit) whom(f *faults.Fault) string {
 	rest := f.When
 	rest.MSISDN, rest.Reference, rest.First, rest.Attempt, rest.Every = "", "", 0, 0, false
+	if f.When.MSISDN != "" && f.When.Reference == "" && f.When.First == 1 && conditions(rest) == conditions(faults.When{Type: payments.Collection}) {
+		return v.Text("the next payment of %s", locale.Phone(f.When.MSISDN))
+	}
 	var all []string
 	if f.When.MSISDN != "" {
 		all = append(all, v.Text("the number %s", locale.Phone(f.When.MSISDN)))

@@ -245,7 +245,7 @@ func TestGuestsSwitchNoFaults(t *testing.T) {
 		t.Errorf("a guest's phone has %d %s", page.status, words(page.text))
 	}
 	for name, b := range map[string]*browser{"viewer": viewer, "guest": guest} {
-		for _, path := range []string{"/faults"} {
+		for _, path := range []string{"/faults", "/handsets"} {
 			form := url.Values{"preset": {"no-webhook"}, "for": {"15m"}, "msisdn": {guestsPhone}, "off": {"*"}, "token": {"x"}}
 			if got := b.send(http.MethodPost, checkout+path, form); got.status != http.StatusForbidden {
 				t.Errorf("a %s who posts to %s is answered %d", name, path, got.status)
@@ -290,5 +290,69 @@ func TestFaultLeadsToItsPayments(t *testing.T) {
 	page.has(t, "Acted once, at ", "Payments: order-91")
 	if !strings.Contains(page.text, `href="payments/TX_`) {
 		t.Error("no link leads to the payment")
+	}
+}
+
+// The menu of a phone sets what goes wrong with its next payment, and with no other. Another choice replaces the first.
+func TestNextPaymentOfAPhone(t *testing.T) {
+	f := newFixture(t)
+	f.create(key, "/v1/test_clients", `{"msisdn":"`+guestsPhone+`","balance":20000}`)
+	b := f.signedIn(checkout, key)
+	page := b.get(checkout + "/handsets")
+	if menu := part(page.text, "<select", "</select>"); !strings.Contains(menu, "silent-operator") || strings.Contains(menu, "no-webhook") ||
+		strings.Count(menu, "<option") != len(faults.Presets())-1 {
+		t.Errorf("the menu is %s", menu)
+	}
+	choose := func(form url.Values) answer {
+		t.Helper()
+		form.Set("msisdn", guestsPhone)
+		form.Set("for", "15m")
+		if !form.Has("shown") {
+			form.Set("shown", b.get(checkout+"/handsets").hidden(t, "shown"))
+		}
+		return b.post(checkout, "/handsets?after=%2B250788000000", form)
+	}
+	for _, p := range faults.Presets() {
+		f.mayChange()
+		if p.Name == "no-webhook" {
+			continue
+		}
+		got := choose(url.Values{"preset": {p.Name}})
+		if got.status != http.StatusSeeOther || got.header.Get("Location") != "handsets?after=%2B250788000000" {
+			t.Fatalf("%s: %d %s: %s", p.Name, got.status, got.header.Get("Location"), words(got.text))
+		}
+	}
+	choose(url.Values{"preset": {"not-json"}})
+	if got := f.listed(); got != "next-250788000001 map[first:1 msisdn:+250788000001 type:collection] console" {
+		t.Errorf("on are %s", got)
+	}
+	b.get(checkout+"/handsets").has(t, "Next payment: Answer that is not JSON")
+	old := choose(url.Values{"preset": {"twice"}, "shown": {""}})
+	old.has(t, "Somebody has switched on next-250788000001 meanwhile.")
+	if old.status != http.StatusConflict {
+		t.Errorf("a choice on an old page answered %d", old.status)
+	}
+	if got := choose(url.Values{"off": {"next-250788000001"}}); got.status != http.StatusSeeOther || f.listed() != "" {
+		t.Errorf("switching off answered %d, on are %s", got.status, f.listed())
+	}
+	choose(url.Values{"preset": {"too-many-requests"}})
+	f.of("checkout")
+	var statuses []int
+	for i := range 2 {
+		body := fmt.Sprintf(`{"amount":2000,"currency":"RWF","msisdn":%q,"reference":"next-%d","application":"shop"}`, guestsPhone, i)
+		got := b.send(http.MethodPost, "/v1/payments", nil, func(r *http.Request) {
+			r.Header.Set("Authorization", "Bearer "+key)
+			r.Header.Set("Content-Type", "application/json")
+			r.Body, r.ContentLength = io.NopCloser(strings.NewReader(body)), int64(len(body))
+		})
+		statuses = append(statuses, got.status)
+	}
+	if fmt.Sprint(statuses) != "[429 201]" {
+		t.Errorf("the next two payments are answered %v", statuses)
+	}
+	for _, path := range []string{"/handsets", "/overview"} {
+		if page := words(b.get(checkout + path).text); strings.Contains(page, "Next payment:") || strings.Contains(page, "is switched on") {
+			t.Errorf("after it acted, %s says that it is on: %s", path, page)
+		}
 	}
 }

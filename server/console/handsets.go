@@ -48,19 +48,19 @@ type handset struct {
 type handsetList struct {
 	phones []handset
 	first  bool
-	next   string // address of the next page; empty: there is none
+	next   string    // address of the next page; empty: there is none
+	form   *nextForm // that was refused; nil: none
 }
 
 func (c *Console) handsets(v *visit) (page, error) {
 	l, err := c.listHandsets(v)
-	p := page{
-		title: v.Text("Handsets"), body: handsetsPage(v, l), live: []string{}, every: handsetsEvery, of: handsetChanges,
-		pause: handsetPause,
+	return l.page(v), err
+}
+
+func (l *handsetList) page(v *visit) page {
+	return page{
+		title: v.Text("Handsets"), body: handsetsPage(v, l), live: l.live(), every: handsetsEvery, of: handsetChanges, pause: handsetPause,
 	}
-	for i := range l.phones {
-		p.live = append(p.live, l.phones[i].id("phone"), l.phones[i].id("under"))
-	}
-	return p, err
 }
 
 // handset shows one phone without the frame of the console, for the browser of a real phone.
@@ -155,12 +155,15 @@ func (c *Console) listHandsets(v *visit) (*handsetList, error) {
 }
 
 // replaced returns the selector of the live elements of the page.
-func (l *handsetList) replaced() string {
-	p := page{}
+func (l *handsetList) replaced() string { return (&page{live: l.live()}).replaced() }
+
+// live returns the ids of the live elements of the page, never nil.
+func (l *handsetList) live() []string {
+	all := []string{}
 	for i := range l.phones {
-		p.live = append(p.live, l.phones[i].id("phone"), l.phones[i].id("under"))
+		all = append(all, l.phones[i].id("phone"), l.phones[i].id("under"), l.phones[i].id("next"))
 	}
-	return p.replaced()
+	return all
 }
 
 // id returns the HTML id of a part of the phone.

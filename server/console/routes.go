@@ -42,6 +42,7 @@ var routes = []route{
 	{method: http.MethodGet, path: "/stream", roles: anyone, do: (*Console).stream},
 	{method: http.MethodGet, path: "/overview", roles: viewers, show: (*Console).overview},
 	{method: http.MethodGet, path: "/handsets", roles: viewers, show: (*Console).handsets},
+	{method: http.MethodPost, path: "/handsets", roles: full, does: "choose what happens to a phone's next payment", do: (*Console).changeNextPayment},
 	{method: http.MethodGet, path: "/handsets/{msisdn}", roles: anyone, show: (*Console).handset},
 	{method: http.MethodGet, path: "/handsets/new", roles: full, show: (*Console).newClient},
 	{method: http.MethodPost, path: "/handsets/new", roles: full, does: "add a test client", do: (*Console).addClient},

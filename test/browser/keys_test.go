@@ -108,7 +108,7 @@ func TestTabGoesThroughThePages(t *testing.T) {
 	b.signIn(w.shop)
 	console := consoleOf(w.Sandbox)
 	for address, ends := range map[string]string{
-		console + "/overview": "All events", console + "/payments": "Awa Koné", console + "/payments/" + id: "{", console + "/handsets": "Change",
+		console + "/overview": "All faults", console + "/payments": "Awa Koné", console + "/payments/" + id: "{", console + "/handsets": "Its next payment",
 		order: "Annuler",
 	} {
 		if all, well := b.stops(address, ends); !well {

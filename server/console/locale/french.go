@@ -1099,6 +1099,7 @@ var frenchTexts = map[string]string{
 	"All behaves well. Switch on what should go wrong, pay, and see what your shop does.": "Tout se comporte bien. Activez ce qui doit mal se passer, payez, et voyez ce que fait votre boutique.",
 	"the number %s":            "le numéro %s",
 	"the reference %s":         "la référence %s",
+	"the next payment of %s":   "le prochain paiement du %s",
 	"everybody":                "tout le monde",
 	"until it is switched off": "jusqu'à sa désactivation",
 	"acts no more":             "n'agira plus",
@@ -1147,7 +1148,12 @@ var frenchTexts = map[string]string{
 	"This sandbox does not let the console switch faults on: its owner allows it with `spec.api.faults`.":                                                                         "Ce bac à sable ne permet pas à la console d'activer des pannes : son propriétaire l'autorise avec `spec.api.faults`.",
 	"This sandbox does not let the console switch faults on. Write `faults: true` under `api` in `spec` of its file, and start `cauri dev` again; with `--watch`, save the file.": "Ce bac à sable ne permet pas à la console d'activer des pannes. Écrivez `faults: true` sous `api`, dans `spec` de son fichier, et relancez `cauri dev` ; avec `--watch`, enregistrez le fichier.",
 
-	"switch faults on or off": "activer ou désactiver des pannes",
+	"Next payment: %s":                              "Prochain paiement : %s",
+	"Switch off: %s":                                "Désactiver : %s",
+	"Its next payment goes wrong…":                  "Panne au prochain paiement…",
+	"What goes wrong":                               "Ce qui se passe mal",
+	"choose what happens to a phone's next payment": "choisir ce qui arrive au prochain paiement d'un téléphone",
+	"switch faults on or off":                       "activer ou désactiver des pannes",
 
 	// Presets of faults
 	"The payment is recorded, and its answer gets lost.":                                              "Le paiement est enregistré, et sa réponse se perd.",
