@@ -1,0 +1,72 @@
+package browser
+
+import (
+	"fmt"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/cauri-dev/cauri/test/system"
+)
+
+// mostClicks is how many clicks a tester needs at most to switch a fault on and off again, from any page.
+const mostClicks = 4
+
+// situations are what a tester of a checkout tries, each with the preset that makes it. The first one is tried in each run,
+// and all of them with CAURI_TEST_WHOLE=1.
+var situations = []struct{ what, preset, minutes string }{
+	{"503 for five minutes", "unavailable", "5 min"},
+	{"answer lost", "lost-answer", ""},
+	{"slow", "slow", ""},
+	{"webhook late", "late-webhook", ""},
+	{"webhook twice", "twice", ""},
+	{"webhook twice at once", "twice-at-once", ""},
+	{"webhooks out of order", "out-of-order", ""},
+	{"webhook never", "no-webhook", ""},
+	{"webhook forged", "forged", ""},
+	{"operator silent", "silent-operator", ""},
+}
+
+// A tester switches each situation on and off again, in French, with few clicks and without YAML.
+func TestSituationsOfATester(t *testing.T) {
+	t.Parallel()
+	s := newShop(t, system.Acknowledge)
+	b := newTab(t)
+	b.signIn(s)
+	b.speak("fr")
+	tried := situations[:1]
+	if os.Getenv("CAURI_TEST_WHOLE") != "" {
+		tried = situations
+	}
+	for _, each := range tried {
+		s.exec("update organizations set fault_changes = '{}' where tenant = $1", s.Tenant)
+		card := `document.querySelector(` + quoted("#p-"+each.preset) + `)`
+		button := func(text string) string {
+			return fmt.Sprintf(`[...%s.querySelectorAll("button, label")].find((e) => e.innerText.trim().startsWith(%s) && e.checkVisibility())`,
+				card, quoted(text))
+		}
+		b.open(consoleOf(s.Sandbox) + "/overview")
+		began, before := time.Now(), b.clicks
+		b.click("Pannes simulées")
+		b.shows("h1", "Pannes simulées")
+		if each.minutes != "" {
+			b.press(button(each.minutes))
+		}
+		b.press(button("Activer"))
+		b.shows("#p-"+each.preset+" .preset-on", "Active pour tout le monde")
+		b.shows("#on", "1 panne simulée active")
+		if on := s.get("/faults")["data"].([]any); len(on) != 1 || on[0].(object)["name"] != each.preset || on[0].(object)["setBy"] != "console" {
+			t.Errorf("%s: on is %v", each.what, on)
+		}
+		b.press(button("Désactiver"))
+		b.until(`!` + card + `.querySelector(".preset-on") && document.querySelector("#on").innerText === ""`)
+		if on := s.get("/faults")["data"].([]any); len(on) != 0 {
+			t.Errorf("%s: after it was switched off, on is %v", each.what, on)
+		}
+		clicks := b.clicks - before
+		if clicks > mostClicks {
+			t.Errorf("%s: %d clicks, want %d at most", each.what, clicks, mostClicks)
+		}
+		t.Logf("%-22s %d clicks, %4.1f s", each.what, clicks, time.Since(began).Seconds())
+	}
+}
