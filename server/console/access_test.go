@@ -206,6 +206,8 @@ var mayCall = map[string]string{
 	"POST /keys":                           "full viewer",
 	"GET /faults":                          "full viewer",
 	"POST /faults":                         "full",
+	"GET /stories":                         "full",
+	"POST /stories":                        "full",
 	"POST /handsets":                       "full",
 	"GET /try":                             "full",
 	"POST /try":                            "full",
@@ -597,8 +599,8 @@ func TestPathsAndFormsThatAreNoText(t *testing.T) {
 			}
 		}
 	}
-	for _, path := range []string{"/overview", "/handsets", "/payments", "/webhooks", "/requests", "/ledger", "/expectations", "/try", "/faults", "/setup", "/find"} {
-		const each = "?q=%00&order=a%00&number=%ff&error=%00&path=%ff&status=%00&cursor=%ff&after=%00&store=%ff&reference=%00&state=%ff&of=%00"
+	for _, path := range []string{"/overview", "/handsets", "/payments", "/webhooks", "/requests", "/ledger", "/expectations", "/try", "/faults", "/stories", "/setup", "/find"} {
+		const each = "?q=%00&order=a%00&number=%ff&error=%00&path=%ff&status=%00&cursor=%ff&after=%00&store=%ff&reference=%00&state=%ff&of=%00&since=%ff"
 		if got := b.get(checkout + path + each); got.status >= 500 {
 			t.Errorf("%s answered %d", path+each, got.status)
 		}

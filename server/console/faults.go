@@ -16,6 +16,7 @@ import (
 	"github.com/cauri-dev/cauri/server/ledger/lists"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/service"
+	"github.com/cauri-dev/cauri/server/stories"
 )
 
 const (
@@ -257,13 +258,23 @@ func (f *shownFault) source(v *visit) string {
 // mostNamed is the maximum number of faults that the banner names.
 const mostNamed = 3
 
-// faultsOn names the faults that were set and can still act, with those on whose payments they act.
-func (v *visit) faultsOn() string {
+// alone returns the faults that are on, without those of stories.
+func (v *visit) alone() (on faults.Set) {
+	for _, f := range v.on {
+		if stories.OfFault(f.Name) == nil {
+			on = append(on, f)
+		}
+	}
+	return on
+}
+
+// faultsOn names faults, with those on whose payments they act.
+func (v *visit) faultsOn(on faults.Set) string {
 	var all []string
-	for _, f := range v.on[:min(mostNamed, len(v.on))] {
+	for _, f := range on[:min(mostNamed, len(on))] {
 		all = append(all, v.Text("%s for %s", v.faultTitle(&f), v.whom(&f)))
 	}
-	if more := len(v.on) - len(all); more > 0 {
+	if more := len(on) - len(all); more > 0 {
 		all = append(all, v.Count(int64(more), "and one more", "and %s more"))
 	}
 	return strings.Join(all, "; ") + "."

@@ -73,6 +73,8 @@ var routes = []route{
 	{method: http.MethodGet, path: "/requests/{id}", roles: viewers, show: (*Console).requests},
 	{method: http.MethodGet, path: "/faults", roles: viewers, show: (*Console).faults},
 	{method: http.MethodPost, path: "/faults", roles: full, does: "switch faults on or off", do: (*Console).changeFaults},
+	{method: http.MethodGet, path: "/stories", roles: full, show: (*Console).stories},
+	{method: http.MethodPost, path: "/stories", roles: full, does: "begin or end a story", do: (*Console).changeStory},
 	{method: http.MethodGet, path: "/try", roles: full, show: (*Console).tryIt},
 	{method: http.MethodPost, path: "/try", roles: full, does: "send a request by hand", do: (*Console).tryNow},
 	{method: http.MethodGet, path: "/setup", roles: viewers, show: (*Console).setup},
@@ -100,6 +102,7 @@ var nav = []struct {
 	{path: "/expectations", label: "Expectations", icon: "check"},
 	{path: "/try", label: "Try it", icon: "try", second: true},
 	{path: "/faults", label: "Faults", icon: "bolt", second: true},
+	{path: "/stories", label: "Stories", icon: "story", second: true},
 	{path: "/setup", label: "Setup", icon: "setup", second: true},
 }
 
