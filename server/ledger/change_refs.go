@@ -20,6 +20,7 @@ const (
 	bookingKind         = "booking" // a new or completed transaction, with its event and the balances that it moved
 	transactionKind     = "transaction"
 	eventKind           = "event"
+	resendKind          = "resend" // an event is to be sent again
 	attemptKind         = "attempt"
 	callbackKind        = "callback"
 	callbackAttemptKind = "callback_attempt"
@@ -248,7 +249,7 @@ func (f *changedRows) queueTransactions(r *reading, tenant int64, named *changed
 	if of := slices.Concat(ids[transactionKind], bookings); of != nil {
 		queueReading(r, f.addTransaction, tenant, changedTransactions, of)
 	}
-	f.queueEvents(r, tenant, changedEvents, slices.Concat(ids[eventKind], ids[attemptKind], bookings))
+	f.queueEvents(r, tenant, changedEvents, slices.Concat(ids[eventKind], ids[resendKind], ids[attemptKind], bookings))
 	if of := ids[attemptKind]; of != nil {
 		queueReading(r, func(row *sqlc.DeliveryAttempt) {
 			f.addAttempt(eventKind, attemptKind, row.EventID.Bytes, attemptOf(row))
@@ -293,6 +294,7 @@ func (f *changedRows) queueEvents(r *reading, tenant int64, sql string, of []pgt
 			kind = callbackKind
 		}
 		f.changes[changeRef{kind: kind, id: e.ID}] = Change{Event: e}
+		f.changes[changeRef{kind: resendKind, id: e.ID}] = Change{Event: e, Resent: true}
 	}, tenant, sql, of)
 }
 

@@ -37,6 +37,7 @@ type Change struct {
 	Resume      Position // position from which a client resumes after this change; it may get other changes of the same At again
 	Transaction *payments.Transaction
 	Event       *Event
+	Resent      bool // whether Event is to be sent again
 	Attempt     *AttemptRecord
 	Clock       *clocks.Clock
 	Balance     *Balance

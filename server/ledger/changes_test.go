@@ -200,6 +200,8 @@ func TestWhatIsToldOfAPayment(t *testing.T) {
 				told = append(told, fmt.Sprint("transaction ", c.Transaction.Status))
 			case c.Attempt != nil:
 				told = append(told, fmt.Sprint("attempt ", c.Attempt.Number, " of ", c.Event.State))
+			case c.Resent:
+				told = append(told, fmt.Sprint("resent event ", c.Event.State))
 			case c.Event != nil:
 				told = append(told, fmt.Sprint("event ", c.Event.State))
 			case c.Balance != nil:
@@ -231,7 +233,7 @@ func TestWhatIsToldOfAPayment(t *testing.T) {
 	if _, err := w.ResendEvent(t.Context(), w.Sandbox.Tenant, pending.ID); err != nil {
 		t.Fatal(err)
 	}
-	expect("a delivery, and that it is to be sent again", "attempt 2 of queued", "event queued")
+	expect("a delivery, and that it is to be sent again", "attempt 2 of queued", "event queued", "resent event queued")
 	if _, err := w.Advance(t.Context(), w.Sandbox.Tenant, clocks.AdvanceTarget{By: new(time.Hour)}); err != nil {
 		t.Fatal(err)
 	}

@@ -129,13 +129,14 @@ func storeBody(
 }
 
 var (
-	// ErrNoEndpoint is returned for an event of a sandbox without a webhook endpoint.
+	// ErrNoEndpoint is returned for an event of a sandbox without a webhook endpoint, which nobody follows.
 	ErrNoEndpoint = errors.New("the sandbox has no webhook endpoint")
 	// ErrBeingSent is returned for an event that a worker is sending.
 	ErrBeingSent = errors.New("the event is being sent")
 )
 
-// ResendEvent queues an event once more, whatever its state and type, and returns it. Its retries start again. It returns
+// ResendEvent queues an event once more, whatever its state and type, and returns it. Its retries start again. In a sandbox
+// without an endpoint, only those who follow its changes learn of it, and the state stays as it is. It returns
 // [ErrNotFound], [ErrNoEndpoint] or [ErrBeingSent], and then changes nothing.
 func (l *Ledger) ResendEvent(ctx context.Context, tenant int64, id payments.ID) (Event, error) {
 	return l.requeue(ctx, tenant, id, changedEvents, func(q *sqlc.Queries) error {

@@ -307,6 +307,24 @@ func TestEventWithNowhereToGoIsNotQueued(t *testing.T) {
 	w.counts()
 }
 
+// Without an endpoint, an event is sent again only for those who follow, and changes nothing else. It is told each time.
+func TestResendForThoseWhoFollow(t *testing.T) {
+	w := newFixture(t)
+	id := w.attempted("r1", acknowledged)
+	w.Config.Webhook = nil
+	w.Apply()
+	r := watched(w)
+	for range 2 {
+		if e, err := w.ResendEvent(t.Context(), w.Sandbox.Tenant, id); err != nil || e.State != ledger.EventDelivered {
+			t.Fatalf("it is %s, %v", e.State, err)
+		}
+		if got := r.next(10).Changes; len(got) != 1 || !got[0].Resent || got[0].Event.ID != id {
+			t.Errorf("told is %+v", got)
+		}
+	}
+	w.counts()
+}
+
 func TestHistoryIsBounded(t *testing.T) {
 	w := newFixture(t)
 	id := w.attempted("r1", acknowledged)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/cauri-dev/cauri/cmd/cauri/sandboxapi"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
+	"github.com/cauri-dev/cauri/server/payments"
 )
 
 // The types of changes. The API's stream has all except the last.
@@ -54,6 +55,7 @@ type stream struct {
 	say   func(format string, args ...any) // prints a message about the connection
 	retry time.Duration                    // pause before a reconnect
 	clock *sandboxTime                     // set by changes of the clock; may be nil
+	since time.Time                        // sandbox time from which changes are reported; zero: the start of the stream
 
 	faults faultChanges
 
@@ -71,6 +73,9 @@ func (s *stream) Follow(ctx context.Context, tell func(change) error) error {
 	now, err := s.now(ctx)
 	if err != nil {
 		return err
+	}
+	if s.behind = !s.since.IsZero(); s.behind {
+		now = s.since
 	}
 	s.begun, s.newest = now, now
 	if s.wants(typeFaults) {
@@ -145,6 +150,10 @@ func (s *stream) entry(ctx context.Context, e sandboxapi.Entry, tell func(change
 	case sandboxapi.EntryReset:
 		s.behind = true
 	case sandboxapi.EntryReady:
+		if !s.connected {
+			s.ready()
+		}
+		s.connected = true
 		if s.behind {
 			if err := s.readLists(ctx, tell); err != nil {
 				return err
@@ -154,15 +163,12 @@ func (s *stream) entry(ctx context.Context, e sandboxapi.Entry, tell func(change
 		if s.lost {
 			s.say("Connected again. What happened meanwhile follows.")
 		}
-		if !s.connected {
-			s.ready()
-		}
-		s.connected, s.lost = true, false
+		s.lost = false
 		return s.readFaults(ctx, tell)
 	case typeTransaction:
 		return s.transaction(e.Transaction, tell)
 	case typeEvent:
-		return s.event(e.Event, tell)
+		return s.event(e.Event, e.Resent, tell)
 	case typeAttempt:
 		return s.attempt(e.Event, e.Attempt, tell)
 	case typeClock:
@@ -196,10 +202,12 @@ func (s *stream) transaction(p *wire.Payment, tell func(change) error) error {
 
 // event reports an event when it is recorded, and when it is queued to be sent again. Other changes of an event are
 // reported as attempts.
-func (s *stream) event(e *wire.EventSummary, tell func(change) error) error {
+func (s *stream) event(e *wire.EventSummary, again bool, tell func(change) error) error {
 	before := s.known.of(e.ID)
 	recorded := before.state == "" && !s.old(e.CreatedAt)
-	again := before.state != "" && before.state != eventQueued && e.State == eventQueued
+	if e.Event == payments.CallbackEvent { // the stream does not say it of callbacks
+		again = before.state != "" && before.state != eventQueued && e.State == eventQueued
+	}
 	if (recorded || again) && s.wants(typeEvent) {
 		if err := tell(change{Entry: sandboxapi.Entry{Type: typeEvent, Event: e}, again: again}); err != nil {
 			return err
@@ -252,7 +260,7 @@ func (s *stream) readLists(ctx context.Context, tell func(change) error) error {
 	}
 	since := url.Values{}
 	if !from.IsZero() {
-		since.Set("created_after", MachineTime(from))
+		since.Set("created_after", MachineTime(from.Add(-time.Millisecond))) // the API's list begins after this time
 	}
 	if s.wants(typeTransaction) {
 		transactions, err := s.api.Payments(ctx, since, missedAtMost)
@@ -290,7 +298,7 @@ func (s *stream) missedEvent(ctx context.Context, e *wire.EventSummary, tell fun
 			}
 		}
 	}
-	if err := s.event(e, tell); err != nil {
+	if err := s.event(e, false, tell); err != nil {
 		return err
 	}
 	if e.AttemptCount <= s.known.of(e.ID).attempts || !s.wants(typeAttempt) {
@@ -308,7 +316,7 @@ func (s *stream) missedAttempts(ctx context.Context, id string, tell func(change
 	if err != nil {
 		return err
 	}
-	if err := s.event(&found.EventSummary, tell); err != nil {
+	if err := s.event(&found.EventSummary, false, tell); err != nil {
 		return err
 	}
 	for i := range found.Attempts {

@@ -27,6 +27,7 @@ type script struct {
 	resumed     []string // the Last-Event-ID of each connection
 	lists       map[string]string
 	since       []string // created_after of each list that was read
+	begin       string   // time from which changes are told; empty: the start
 }
 
 // noon is the sandbox time at which a test begins to follow.
@@ -80,7 +81,8 @@ func (s *script) follow(types ...string) (told, said []string) {
 	}
 	url := serverOf(s.t, s.serve)
 	say := func(format string, args ...any) { said = append(said, fmt.Sprintf(format, args...)) }
-	from := &stream{api: sandboxapi.New(url, "k", nil), types: types, ready: func() { say("begun") }, say: say, retry: time.Millisecond}
+	from := &stream{api: sandboxapi.New(url, "k", nil), types: types, ready: func() { say("begun") }, say: say, retry: time.Millisecond,
+		since: moment(s.begin), faults: faultChanges{now: time.Now}}
 	err := from.Follow(s.t.Context(), func(c change) error {
 		text := c.Type
 		switch {
@@ -164,7 +166,7 @@ func TestStreamGoesOnWhereItEnded(t *testing.T) {
 		{ready("1-4"), transactionEntry("1-5", paid("TX_1", "SUCCESS", noon)), eventEntry("2-0", queued), eventEntry("2-1", first),
 			attemptEntry("2-2", first, noon)},
 		{ready("2-3"), attemptEntry("2-4", first, noon), eventEntry("3-0", delivered), attemptEntry("3-1", delivered, noon),
-			"event: new\ndata: {\"type\":\"new\"}\n\n", eventEntry("3-3", summary("evt_1", "queued", 2, noon))},
+			"event: new\ndata: {\"type\":\"new\"}\n\n", entry("3-3", sandboxapi.Entry{Type: typeEvent, Event: new(summary("evt_1", "queued", 2, noon)), Resent: true})},
 	}}
 	told, said := s.follow(allTypes...)
 	wantAll(t, "told", told, []string{"transaction TX_1 PENDING", "transaction TX_1 SUCCESS", "event evt_1 queued", "attempt evt_1 1",
@@ -207,7 +209,7 @@ func TestStreamMissesNothing(t *testing.T) {
 	told, _ := s.follow(allTypes...)
 	wantAll(t, "told", told, []string{"transaction TX_1 SUCCESS", "event evt_1 queued", "attempt evt_1 1",
 		"transaction TX_3 PENDING", "transaction TX_2 SUCCESS", "event evt_2 delivered", "attempt evt_2 1", "attempt evt_2 2", "attempt evt_1 2"})
-	wantAll(t, "read from", s.since, []string{"2026-05-31T12:00:00Z", "2026-05-31T12:00:00Z"})
+	wantAll(t, "read from", s.since, []string{"2026-05-31T11:59:59.999Z", "2026-05-31T11:59:59.999Z"})
 }
 
 // listen asks for events only.
@@ -217,6 +219,21 @@ func TestStreamOfEventsOnly(t *testing.T) {
 	}}
 	told, _ := s.follow(typeEvent)
 	wantAll(t, "told", told, []string{"event evt_1 queued", "event evt_2 recorded"})
+}
+
+// With a time, what happened since then is told first, the oldest first, and once.
+func TestStreamSinceATime(t *testing.T) {
+	const since, before = "2026-05-31T11:00:00.000Z", "2026-05-31T10:59:59.999Z"
+	s := &script{t: t, begin: since, connections: [][]string{{ready("1-0"), eventEntry("1-1", summary("evt_2", "delivered", 1, noon)),
+		eventEntry("1-2", summary("evt_0", "failed", 1, before)),
+		entry("1-3", sandboxapi.Entry{Type: typeEvent, Event: new(summary("evt_0", "failed", 1, before)), Resent: true}),
+	}}, lists: map[string]string{"/events": listOf(summary("evt_2", "queued", 0, noon), summary("evt_1", "recorded", 0, since))}}
+	told, said := s.follow(typeEvent)
+	wantAll(t, "told", told, []string{"event evt_1 recorded", "event evt_2 queued", "event evt_0 failed"})
+	wantAll(t, "read from", s.since, []string{"2026-05-31T10:59:59.999Z"})
+	if said[0] != "begun" {
+		t.Errorf("said %q", said)
+	}
 }
 
 // A reset may put the clock back: what is there afterwards is new, however old it looks.

@@ -182,6 +182,20 @@ func notSent(id string, before int, err error) error {
 	return fmt.Errorf("%s sent again, and the event %s and those behind it are not: %w", english.Plural(before, "event is", "events are"), id, err)
 }
 
+// forwarder returns a command that brings the events to a program on this machine.
+func (s *sandbox) forwarder() string {
+	return s.command("listen", forwardFlag+"=localhost:3000/webhooks")
+}
+
+// withForwarder adds to the error of a sandbox without a webhook URL how a program gets an event without one.
+func (s *sandbox) withForwarder(err error) error {
+	var refused *sandboxapi.RefusedError
+	if errors.As(err, &refused) && refused.Code == "no_webhook" {
+		return fmt.Errorf("%w Or run `%s`, and then resend it", err, s.forwarder())
+	}
+	return err
+}
+
 func (p *program) resendCommand() *cobra.Command {
 	var o output
 	var failed bool
@@ -189,7 +203,9 @@ func (p *program) resendCommand() *cobra.Command {
 		Use:   "resend",
 		Short: "Send an event again, or all that failed",
 		Long: `Send an event again, or all that failed. The sandbox sends it to its webhook URL, with
-the same body and the same id; a callback of an operator's own API goes to its own URL.`,
+the same body and the same id; a callback of an operator's own API goes to its own URL.
+A command listen --forward-to that runs posts the event to its program too, also in a
+sandbox without a webhook URL.`,
 		Example: "  " + p.called("resend", "evt_01JCC5H2M4Q7ZXW3V8R6T9B0YE") + "\n  " + p.called("resend", "--failed"),
 	}
 	t := p.target(cmd, argument{name: "EVENT", complete: completeEvents})
@@ -199,7 +215,7 @@ the same body and the same id; a callback of an operator's own API goes to its o
 		if err := o.check(); err != nil {
 			return err
 		}
-		return t.withAPI(cmd, args, func(ctx context.Context, api *sandboxapi.Client, _ *sandbox, rest []string) error {
+		return t.withAPI(cmd, args, func(ctx context.Context, api *sandboxapi.Client, s *sandbox, rest []string) error {
 			if failed == (len(rest) == 1) {
 				return usage(errors.New("write the id of one event, or --failed"))
 			}
@@ -218,7 +234,7 @@ the same body and the same id; a callback of an operator's own API goes to its o
 			for _, id := range ids {
 				e, err := api.Resend(ctx, id)
 				if err != nil {
-					return notSent(id, len(sent), err)
+					return notSent(id, len(sent), s.withForwarder(err))
 				}
 				sent = append(sent, e)
 			}
@@ -228,6 +244,10 @@ the same body and the same id; a callback of an operator's own API goes to its o
 					return
 				}
 				printEvents(out, sent)
+				if slices.ContainsFunc(sent, func(e wire.EventSummary) bool { return e.State != eventQueued }) {
+					Fprintf(out, "\nThe sandbox has no webhook URL. Only a program that this command forwards to gets it, if the command runs:\n  %s\n",
+						s.forwarder())
+				}
 			})
 		})
 	}

@@ -30,6 +30,7 @@ type listenOptions struct {
 	signingSecret
 	address     string
 	forwardTo   string
+	since       string
 	full        bool
 	printSecret bool
 }
@@ -45,19 +46,24 @@ both signatures of what arrives on this machine, and prints one line for each ev
 
 With --forward-to no port of this machine has to be reachable: the command asks the
 sandbox for its events, signs each with the sandbox's secret and the present time,
-and posts it to your program. That changes no event in the sandbox. On a terminal, the
-key r sends the last one again.`,
-		Example: "  " + p.called("listen", "") + "\n  " + p.called("listen", "--forward-to=localhost:3000/webhooks") + "\n  " +
+and posts it to your program. That changes no event in the sandbox. An event that is to
+be sent again, by resend or in the console, is posted again. On a terminal, the key r
+sends the last one again. --since begins with earlier events, up to 100,000.`,
+		Example: "  " + p.called("listen", "") + "\n  " + p.called("listen", "--forward-to=localhost:3000/webhooks") + "\n  " + p.called("listen", "--forward-to=localhost:3000/webhooks --since=10m") + "\n  " +
 			p.called("listen", "--address=0.0.0.0:9000"),
 	}
 	t := p.target(cmd)
 	flags := cmd.Flags()
 	flags.StringVar(&o.address, "address", "127.0.0.1:9000", "address to listen on; webhooks are accepted at every path")
 	flags.StringVar(&o.forwardTo, "forward-to", "", "URL of your program that gets the events, such as localhost:3000/webhooks")
+	flags.StringVar(&o.since, "since", "", "begin with the events since this sandbox time, such as 2026-12-01T00:00:00Z, or 10m for ten minutes ago")
 	flags.BoolVar(&o.full, "full", false, "print the whole body of each event instead of one line")
 	flags.BoolVar(&o.printSecret, "print-secret", false, "print the signing secret, a credential, and end")
 	o.add(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if _, err := o.begin(time.Time{}); err != nil {
+			return err
+		}
 		switch {
 		case o.printSecret:
 			secret, err := o.of(cmd.Context(), t, args)
@@ -69,6 +75,8 @@ key r sends the last one again.`,
 			return p.listenAndForward(cmd, t, o, args)
 		case !cmd.Flags().Changed("address") && (t.selected() || !o.given() && t.findable(cmd.Context())):
 			return p.showSent(cmd, t, o, args)
+		case o.since != "":
+			return usage(errors.New("--since needs a sandbox: a receiver has no events of before. Leave --address out, or name a sandbox"))
 		}
 		secret, err := o.of(cmd.Context(), t, args)
 		if err != nil {
@@ -77,6 +85,23 @@ key r sends the last one again.`,
 		return p.Serve(cmd.Context(), "webhooks", o.address, &receiver{secret: secret, full: o.full, out: cmd.OutOrStdout(), now: p.now})
 	}
 	return cmd
+}
+
+// begin returns the time of the flag --since, in a sandbox whose time is now; zero: the flag is not given. If now is zero,
+// begin only checks the form of the flag.
+func (o *listenOptions) begin(now time.Time) (begin time.Time, err error) {
+	if o.since == "" {
+		return begin, nil
+	}
+	if ago, err := time.ParseDuration(o.since); err == nil {
+		begin = now.Add(-ago)
+	} else if begin, err = time.Parse(time.RFC3339, o.since); err != nil {
+		return begin, usage(fmt.Errorf("--since=%s: write a time like 2026-12-01T00:00:00Z, or how long ago, such as 10m", o.since))
+	}
+	if !now.IsZero() && begin.After(now) {
+		return begin, usage(fmt.Errorf("--since=%s: in the sandbox it is %s: write a time before it", o.since, TimeText(now)))
+	}
+	return begin, nil
 }
 
 // findable reports whether find returns a sandbox or another error than errNoSandbox.
@@ -116,12 +141,15 @@ func (p *program) showSent(cmd *cobra.Command, t *target, o listenOptions, args 
 		}
 		ready := func() {
 			say("Events of the sandbox %s, as they are sent. Ctrl-C ends it. To send them to your program too:", s)
-			say("  %s", s.command("listen", forwardFlag+"=localhost:3000/webhooks"))
+			say("  %s", s.forwarder())
 			if note := clock.note(); note != "" {
 				say("%s", note)
 			}
 		}
 		from := p.newChanges(api, withClock(types), ready, say)
+		if from.since, err = o.begin(clock.now()); err != nil {
+			return err
+		}
 		return tail(ctx, []changes{from}, clock, func(c change) error {
 			if !slices.Contains(types, c.Type) {
 				return nil
@@ -181,6 +209,9 @@ func (p *program) listenAndForward(cmd *cobra.Command, t *target, o listenOption
 			}
 		}
 		from := p.newChanges(api, withClock([]string{typeEvent, typeFaults}), ready, say)
+		if from.since, err = o.begin(clock.now()); err != nil {
+			return err
+		}
 		return tail(ctx, []changes{from}, clock, func(c change) error {
 			switch c.Type {
 			case typeEvent:

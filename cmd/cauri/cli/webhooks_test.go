@@ -150,6 +150,58 @@ func TestForwardingToTheCallersProgram(t *testing.T) {
 	}
 }
 
+// Without a webhook URL, a program gets the events of before with --since, and an event again that is resent, as often as it is.
+func TestResendReachesTheForwarder(t *testing.T) {
+	f := newFixture(t)
+	pay := func() string {
+		t.Helper()
+		return "evt_" + strings.TrimPrefix(strings.TrimSpace(f.run("pay", "--scenario=success", "-o", "name").out), "TX_")
+	}
+	first, second := pay(), pay()
+	f.run("resend", first).want(t, ExitRefused, "no_webhook", "listen --forward-to")
+	var got lockedBuffer
+	shop := serverOf(t, func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.WriteString(&got, r.Header.Get(webhooks.HeaderDelivery)+" ")
+	})
+	listen := func(flags ...string) (stop func() error, said *lockedBuffer) {
+		t.Helper()
+		p := &program{now: time.Now, poll: 10 * time.Millisecond, await: 10 * time.Millisecond}
+		cmd := p.listenCommand()
+		said = &lockedBuffer{}
+		cmd.SetOut(io.Discard)
+		cmd.SetErr(said)
+		cmd.SetArgs(append(flags, "--url="+f.url, "--api-key="+testKey, "--secret="+testSecret, "--forward-to="+shop))
+		stop = until(t, cmd.ExecuteContext)
+		eventually(t, "the beginning", func() bool { return strings.Contains(said.text(), "go to "+shop) })
+		return stop, said
+	}
+	gets := func(want ...string) {
+		t.Helper()
+		eventually(t, strings.Join(want, " "), func() bool { return len(strings.Fields(got.text())) >= len(want) })
+		if text := strings.TrimSpace(got.text()); text != strings.Join(want, " ") {
+			t.Errorf("the program got %s, want %s", text, want)
+		}
+	}
+	stop, _ := listen()
+	f.run("resend", first).want(t, ExitSuccess, "The sandbox has no webhook URL", "listen")
+	gets(first)
+	third := pay()
+	f.run("resend", third).want(t, ExitSuccess)
+	gets(first, third, third)
+	if err := stop(); err != nil {
+		t.Error(err)
+	}
+	stop, _ = listen("--since=1h")
+	gets(first, third, third, first, second, third)
+	if err := stop(); err != nil {
+		t.Error(err)
+	}
+	for since, want := range map[string]string{"yesterday": "such as 10m", "9999-01-01T00:00:00Z": "write a time before it", "-1h": "write a time before it"} {
+		f.run("listen", "--since="+since, "--secret="+testSecret, "--forward-to="+shop).want(t, ExitUsage, want)
+	}
+	run(t, Options{}, "listen", "--since=1h", "--address=127.0.0.1:0", "--secret="+testSecret).want(t, ExitUsage, "--since needs a sandbox")
+}
+
 // A program that does not acknowledge gets the same explanation as a webhook URL, once for each answer.
 func TestForwardingExplainsWhatTheProgramAnswers(t *testing.T) {
 	f := newFixture(t)

@@ -27,7 +27,8 @@ const (
 type Entry struct {
 	Type        string                `json:"type"`
 	Transaction *wire.Payment         `json:"transaction,omitempty"`
-	Event       *wire.EventSummary    `json:"event,omitempty"` // set for changes of events and for attempts
+	Event       *wire.EventSummary    `json:"event,omitempty"`  // set for changes of events and for attempts
+	Resent      bool                  `json:"resent,omitempty"` // whether the event is to be sent again
 	Attempt     *wire.DeliveryAttempt `json:"attempt,omitempty"`
 	Clock       *wire.Clock           `json:"clock,omitempty"`
 	Faults      *wire.FaultList       `json:"faults,omitempty"`

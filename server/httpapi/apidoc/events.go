@@ -83,6 +83,7 @@ var ResendEvent = Operation{
 		"that the sandbox does not send. If the receiver does not acknowledge it, all retries start again. An event that waits for a retry is " +
 		"sent at " +
 		"once. An event whose transaction is not answered yet still waits for the response.\n\n" +
+		"Those who follow the stream learn of it. In a sandbox without a webhook URL, only they do, and the event keeps its state.\n\n" +
 		"An `operator.callback` goes once more, without retries, to the URL of its request. It needs no webhook URL.",
 	Parameters: []*huma.Param{eventIDParameter},
 	answers:    []described{{http.StatusAccepted, "The event is queued.", eventSummarySchema, nil}},

@@ -22,7 +22,7 @@ func StreamEntryOf(c *ledger.Change, clockMode string, declared faults.Set) wire
 			Type: wire.StreamAttempt, Event: new(EventSummaryOf(c.Event, declared)), Attempt: new(deliveryAttemptOf(c.Attempt, declared)),
 		}
 	case c.Event != nil:
-		return wire.StreamEntry{Type: wire.StreamEvent, Event: new(EventSummaryOf(c.Event, declared))}
+		return wire.StreamEntry{Type: wire.StreamEvent, Event: new(EventSummaryOf(c.Event, declared)), Resent: c.Resent}
 	case c.Clock != nil:
 		return wire.StreamEntry{Type: wire.StreamClock, Clock: new(ClockOf(clockMode, c.Clock))}
 	case c.Faults != nil:

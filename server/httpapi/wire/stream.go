@@ -24,6 +24,7 @@ type StreamEntry struct {
 	Type        string           `json:"type" enum:"ready,reset,transaction,event,attempt,clock,balance,faults" doc:"ready: from here on nothing is missed. reset: read the lists again, after the ready that follows. The others: what has changed, as it is now. There may be more types later."`
 	Transaction *Payment         `json:"transaction,omitempty" doc:"As in GET /v1/payments/{id}."`
 	Event       *EventSummary    `json:"event,omitempty" doc:"As in GET /v1/events. Of an attempt too."`
+	Resent      bool             `json:"resent,omitempty" doc:"true: somebody asked to send the event again. Of an event that is no operator.callback."`
 	Attempt     *DeliveryAttempt `json:"attempt,omitempty" doc:"As in GET /v1/events/{id}."`
 	Clock       *Clock           `json:"clock,omitempty" doc:"As in GET /v1/clock."`
 	Balance     *StreamBalanceOf `json:"balance,omitempty" doc:"Of a float, or of a test client."`

@@ -661,6 +661,7 @@ create table events (
   -- The number of attempts when it was last queued by hand; null: never. Its retry schedule begins there, and
   -- it is sent whatever its type.
   resent_after integer,
+  resends      integer, -- how often it was to be sent again by hand; null: never
   -- The number of probes, which use up no retry, of an event that was never queued by hand. A probe of
   -- another event raises resent_after.
   probes       integer not null default 0,
@@ -1109,7 +1110,7 @@ create table changes (
   -- The database transaction that made the change.
   xact       bigint not null default pg_current_xact_id()::text::bigint,
   seq        bigint generated always as identity,
-  -- Start, booking, transaction, event, attempt, callback, callback_attempt, clock, faults, float or sim.
+  -- Start, booking, transaction, event, resend, attempt, callback, callback_attempt, clock, faults, float or sim.
   kind       text not null,
   id         uuid, -- of the transaction, its event or its callback, which have the same id; or of the SIM
   attempt    integer,
@@ -1146,6 +1147,10 @@ begin
   elsif kind = 'booking' and tg_op = 'UPDATE' then
     if old.status = new.status then
       kind := 'transaction'; -- with the same status, it moved no balance
+    end if;
+  elsif kind = 'event' then
+    if old.resends is distinct from new.resends then
+      kind := 'resend';
     end if;
   end if;
   case kind
@@ -1185,7 +1190,7 @@ create trigger noted_when_changed after update on events for each row
   when (current_setting('cauri.followed', true) is distinct from 'no'
     and (old.state <> new.state
       or old.attempts <> new.attempts
-      or old.resent_after is distinct from new.resent_after
+      or old.resends is distinct from new.resends
       or old.due_at is distinct from new.due_at and not old.leased and not new.leased))
   execute function note_change('event');
 
@@ -1617,7 +1622,7 @@ grant select (delivered, failed, failing_since, failures, first_failed, first_fa
 grant select, delete on unacknowledged_events to cauri_tenant;
 grant select,
     insert (created_at, due_at, id, state, tenant),
-    update (body, delivered_at, due_at, fence, leased, leased_until, resent_after, state)
+    update (body, delivered_at, due_at, fence, leased, leased_until, resends, resent_after, state)
   on events to cauri_tenant;
 grant select (began_at, changed_at, deadline, due_at, lines, name, reason, results, tenant, uid, verdict)
   on expectations to cauri_tenant;
@@ -1659,7 +1664,7 @@ grant select,
     update (secret_hash),
     delete
   on native_users to cauri_tenant;
-grant select (clocked, monthly_quota, older_secrets_until, org_id, previous_secret_until,
+grant select (clocked, followed_until, monthly_quota, older_secrets_until, org_id, previous_secret_until,
     secret_fingerprints, secret_since, suspended, tenant, version, webhook_factor, webhook_initial_delay_ms,
     webhook_max_delay_ms, webhook_max_retries, webhook_refusal, webhook_types, webhook_url)
   on organizations to cauri_tenant;

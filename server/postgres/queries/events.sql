@@ -18,13 +18,15 @@ update events e set body = coalesce(e.body, sqlc.arg(body))
 where e.tenant = sqlc.arg(tenant) and e.id = sqlc.arg(id) returning e.body;
 
 -- name: ResendEvent :one
--- Queues an event again, unless it is being sent, or the sandbox has no endpoint. The fence increases, so
+-- Queues an event again, unless it is being sent. In a sandbox without an endpoint, it only counts that the
+-- event is to be sent again, if a stream follows the sandbox: `cauri listen` sends it then. The fence increases, so
 -- that an attempt whose lease has ended cannot undo this. A queued event without an attempt keeps its due
 -- time, since it may wait for the answer of its transaction. Updates the counts of endpoint_health, which are
 -- by state. Locks are taken as in delivery.sql: the event, then endpoint_health.
 with found as (
   select e.id, e.state, coalesce(e.leased and coalesce(e.leased_until, e.due_at) > now(),
     false)::boolean as being_sent, (o.webhook_url is not null)::boolean as deliverable,
+    coalesce(o.followed_until > now(), false)::boolean as followed,
     clock_time(c.stands_at, c.ahead, c.last_stamp) as now
   from events e
   join organizations o on o.tenant = e.tenant
@@ -34,11 +36,15 @@ with found as (
 ), queued as (
   update events e
   set state = 'queued', fence = e.fence + 1, leased = false, leased_until = null, resent_after = e.attempts,
-    delivered_at = null, due_at = case when e.state = 'queued'
+    resends = coalesce(e.resends, 0) + 1, delivered_at = null, due_at = case when e.state = 'queued'
       and e.attempts = 0 then e.due_at else found.now end
   from found
   where e.tenant = sqlc.arg(tenant) and e.id = found.id and found.deliverable and not found.being_sent
   returning e.id
+), told as (
+  update events e set resends = coalesce(e.resends, 0) + 1
+  from found
+  where e.tenant = sqlc.arg(tenant) and e.id = found.id and not found.deliverable and found.followed
 ), forgotten as (
   delete from unacknowledged_events u
   where u.tenant = sqlc.arg(tenant) and u.id = (select queued.id from queued) and u.operator || '' = ''
@@ -49,7 +55,9 @@ with found as (
   from found, queued
   where h.tenant = sqlc.arg(tenant)
 )
-select found.being_sent, found.deliverable from found;
+select (found.being_sent and found.deliverable)::boolean as being_sent,
+  (found.deliverable or found.followed)::boolean as deliverable
+from found;
 
 -- name: GetWebhook :one
 -- Where the events of a sandbox go, and what signs them. Events that wait are counted up to a bound.

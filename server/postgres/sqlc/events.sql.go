@@ -145,7 +145,7 @@ func (q *Queries) GetAttempts(ctx context.Context, ids []pgtype.UUID, numbers []
 
 const getEvent = `-- name: GetEvent :one
 
-select e.tenant, e.due_at, e.leased_until, e.fence, e.created_at, e.recorded_at, e.delivered_at, e.state, e.attempts, e.resent_after, e.probes, e.id, e.leased, e.body, t.tenant, t.amount, t.commission, t.net_amount, t.refunded, t.merchant_delta, t.sim_delta, t.merchant_balance_after, t.sim_balance_after, t.merchant_number, t.sim_number, t.created_at, t.completed_at, t.due_at, t.leased_until, t.expires_at, t.forwarded_at, t.forward_fence, t.type, t.status, t.absorption_pct, t.latency_ms, t.forward_failures, t.forward_attempts, t.id, t.parent_id, t.sim_id, t.passthrough, t.is_url_protected, t.reference, t.request_hash, t.order_ref, t.order_url, t.store, t.description, t.scenario, t.env_id, t.operator, t.country, t.currency, t.float_currency, t.msisdn, t.test_behavior, t.provider_tx_id, t.native_id, t.native_raw, t.faults, coalesce(e.leased and coalesce(e.leased_until, e.due_at) > now(),
+select e.tenant, e.due_at, e.leased_until, e.fence, e.created_at, e.recorded_at, e.delivered_at, e.state, e.attempts, e.resent_after, e.resends, e.probes, e.id, e.leased, e.body, t.tenant, t.amount, t.commission, t.net_amount, t.refunded, t.merchant_delta, t.sim_delta, t.merchant_balance_after, t.sim_balance_after, t.merchant_number, t.sim_number, t.created_at, t.completed_at, t.due_at, t.leased_until, t.expires_at, t.forwarded_at, t.forward_fence, t.type, t.status, t.absorption_pct, t.latency_ms, t.forward_failures, t.forward_attempts, t.id, t.parent_id, t.sim_id, t.passthrough, t.is_url_protected, t.reference, t.request_hash, t.order_ref, t.order_url, t.store, t.description, t.scenario, t.env_id, t.operator, t.country, t.currency, t.float_currency, t.msisdn, t.test_behavior, t.provider_tx_id, t.native_id, t.native_raw, t.faults, coalesce(e.leased and coalesce(e.leased_until, e.due_at) > now(),
   false)::boolean as being_sent
 from events e
 join transactions t on t.tenant = e.tenant and t.id = e.id
@@ -173,6 +173,7 @@ func (q *Queries) GetEvent(ctx context.Context, tenant int64, iD pgtype.UUID) (G
 		&i.Event.State,
 		&i.Event.Attempts,
 		&i.Event.ResentAfter,
+		&i.Event.Resends,
 		&i.Event.Probes,
 		&i.Event.ID,
 		&i.Event.Leased,
@@ -353,6 +354,7 @@ const resendEvent = `-- name: ResendEvent :one
 with found as (
   select e.id, e.state, coalesce(e.leased and coalesce(e.leased_until, e.due_at) > now(),
     false)::boolean as being_sent, (o.webhook_url is not null)::boolean as deliverable,
+    coalesce(o.followed_until > now(), false)::boolean as followed,
     clock_time(c.stands_at, c.ahead, c.last_stamp) as now
   from events e
   join organizations o on o.tenant = e.tenant
@@ -362,11 +364,15 @@ with found as (
 ), queued as (
   update events e
   set state = 'queued', fence = e.fence + 1, leased = false, leased_until = null, resent_after = e.attempts,
-    delivered_at = null, due_at = case when e.state = 'queued'
+    resends = coalesce(e.resends, 0) + 1, delivered_at = null, due_at = case when e.state = 'queued'
       and e.attempts = 0 then e.due_at else found.now end
   from found
   where e.tenant = $1 and e.id = found.id and found.deliverable and not found.being_sent
   returning e.id
+), told as (
+  update events e set resends = coalesce(e.resends, 0) + 1
+  from found
+  where e.tenant = $1 and e.id = found.id and not found.deliverable and found.followed
 ), forgotten as (
   delete from unacknowledged_events u
   where u.tenant = $1 and u.id = (select queued.id from queued) and u.operator || '' = ''
@@ -377,7 +383,9 @@ with found as (
   from found, queued
   where h.tenant = $1
 )
-select found.being_sent, found.deliverable from found
+select (found.being_sent and found.deliverable)::boolean as being_sent,
+  (found.deliverable or found.followed)::boolean as deliverable
+from found
 `
 
 type ResendEventRow struct {
@@ -385,7 +393,8 @@ type ResendEventRow struct {
 	Deliverable bool `db:"deliverable"`
 }
 
-// Queues an event again, unless it is being sent, or the sandbox has no endpoint. The fence increases, so
+// Queues an event again, unless it is being sent. In a sandbox without an endpoint, it only counts that the
+// event is to be sent again, if a stream follows the sandbox: `cauri listen` sends it then. The fence increases, so
 // that an attempt whose lease has ended cannot undo this. A queued event without an attempt keeps its due
 // time, since it may wait for the answer of its transaction. Updates the counts of endpoint_health, which are
 // by state. Locks are taken as in delivery.sql: the event, then endpoint_health.

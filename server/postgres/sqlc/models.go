@@ -149,6 +149,7 @@ type Event struct {
 	State       EventState  `db:"state"`
 	Attempts    int32       `db:"attempts"`
 	ResentAfter *int32      `db:"resent_after"`
+	Resends     *int32      `db:"resends"`
 	Probes      int32       `db:"probes"`
 	ID          pgtype.UUID `db:"id"`
 	Leased      bool        `db:"leased"`
