@@ -59,9 +59,15 @@ func TestChosenCredentials(t *testing.T) {
 	if numbers := p.get("/v1/test_numbers"); fmt.Sprint(numbers["data"]) == "[]" {
 		t.Errorf("the test numbers are %v", numbers)
 	}
+	fault := strings.NewReader(`{"when":{"reference":"none"},"api":{"delay":"1s"},"for":"15m"}`)
+	if set := p.call(http.MethodPut, p.base+"/v1/faults/slow", fault); set["error"] != nil {
+		t.Errorf("the fault was answered with %v", set)
+	}
+	p.awaitOutput("on, set with the API key, ends in")
 	if reset := p.call(http.MethodPost, p.uri+"/api/v1/reset", strings.NewReader("{}")); reset["error"] != nil {
 		t.Errorf("the reset was answered with %v", reset)
 	}
+	p.awaitOutput("off, removed")
 	p.pay("first", "success") // nobody knows the first one any more
 	if health := p.get("/v1/health"); health["status"] != "ok" {
 		t.Errorf("health is %v", health)
