@@ -318,9 +318,12 @@ func (e *eventPage) doubted() bool {
 	return *last.ResponseStatus == http.StatusUnauthorized || *last.ResponseStatus == http.StatusForbidden
 }
 
+// unsent reports whether the event goes only to those who follow the sandbox, because there is no webhook URL.
+func (e *eventPage) unsent() bool { return e.Callback == nil && e.webhook.URL == "" }
+
 // mayResend reports whether the page has the button that sends the event again.
 func (e *eventPage) mayResend(v *visit) bool {
-	return v.may(full) && !v.who.Sandbox.Suspended && (e.Callback != nil || e.webhook.URL != "")
+	return v.may(full) && !v.who.Sandbox.Suspended
 }
 
 // fingerprints returns the fingerprints of the secrets that signed the last attempt. Without an attempt, it returns the

@@ -124,6 +124,21 @@ func TestEventFindsTheCause(t *testing.T) {
 	}
 }
 
+// Without a webhook URL, an event is sent again to those who follow the sandbox, and the page has the command that does.
+func TestEventIsSentAgainWithoutAWebhook(t *testing.T) {
+	f := newFixture(t)
+	tx := f.pay(key, stranger, "ref-1", "")
+	b := f.signedIn(checkout, key)
+	b.get(checkout+"/webhooks/"+evt(tx)).has(t, "Send again now", "--forward-to=http://localhost:3000/webhooks")
+	if got := b.post(checkout, "/webhooks/"+evt(tx)+"/resend", nil); got.status != http.StatusConflict {
+		t.Errorf("while nobody follows, answered %d", got.status)
+	}
+	f.exec("update organizations set followed_until = now() + interval '10 minutes'")
+	if got := b.post(checkout, "/webhooks/"+evt(tx)+"/resend", nil); got.status != http.StatusSeeOther {
+		t.Errorf("answered %d: %s", got.status, got.text)
+	}
+}
+
 func TestEventIsSentAgain(t *testing.T) {
 	f := newFixture(t)
 	path, _, _ := f.refused(time.Now())
