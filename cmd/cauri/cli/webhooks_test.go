@@ -30,20 +30,20 @@ func serverOf(t *testing.T, handler http.HandlerFunc) (url string) {
 
 // lockedBuffer is written and read at the same time.
 type lockedBuffer struct {
-	mutex sync.Mutex
-	bytes.Buffer
+	mutex   sync.Mutex
+	written bytes.Buffer // not embedded: its WriteString would be called without the mutex
 }
 
 func (b *lockedBuffer) Write(p []byte) (int, error) {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
-	return b.Buffer.Write(p)
+	return b.written.Write(p)
 }
 
 func (b *lockedBuffer) text() string {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
-	return b.String()
+	return b.written.String()
 }
 
 // eventually fails the test unless something becomes true. The limit guards against hanging only.
