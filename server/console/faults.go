@@ -250,9 +250,9 @@ var setters = map[string]english.Text{
 // source says who set a fault, and when in real time.
 func (f *shownFault) source(v *visit) string {
 	if f.Set == nil {
-		return v.Text("declared in spec.faults: only the resource removes it")
+		return v.Text("Declared in spec.faults: only the resource removes it.")
 	}
-	return v.Text("switched on %s, %s", v.Text(setters[f.Set.By]), v.At(f.Set.SetAt, v.clockAt))
+	return v.Text("Switched on %s, %s.", v.Text(setters[f.Set.By]), v.At(f.Set.SetAt, v.clockAt))
 }
 
 // mostNamed is the maximum number of faults that the banner names.

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -100,7 +101,7 @@ func TestWhomAFaultIsFor(t *testing.T) {
 		t.Errorf("on are\n%s, want\n%s", got, want)
 	}
 	b.get(checkout+"/faults").has(t, "On for the number +250 788 000 001 15 min left", "until it is switched off", "type:refund",
-		"declared in spec.faults: only the resource removes it", "7 faults on purpose are on.")
+		"Declared in spec.faults: only the resource removes it.", "7 faults on purpose are on.")
 	b.get(checkout+"/overview").has(t, "6 faults are switched on: Webhook twice for everybody", "and 3 more.")
 	all := url.Values{"off": {"*"}, "shown": {b.get(checkout+"/faults").hidden(t, "shown")}}
 	if got := b.post(checkout, "/faults", all); got.status != http.StatusSeeOther {
@@ -235,7 +236,7 @@ func TestGuestsSwitchNoFaults(t *testing.T) {
 		got := viewer.get(checkout + path)
 		got.has(t, "A fault is switched on: Webhook twice for the number +250 788 000 001.")
 		for _, control := range []string{`name="preset"`, `name="off"`, "Switch"} {
-			if strings.Contains(strings.ReplaceAll(got.text, "switched", ""), control) {
+			if strings.Contains(strings.NewReplacer("switched", "", "Switched", "").Replace(got.text), control) {
 				t.Errorf("a viewer's %s has %s", path, control)
 			}
 		}
@@ -257,11 +258,20 @@ func TestGuestsSwitchNoFaults(t *testing.T) {
 	}
 }
 
-// What has ended, or cannot act any more, is not shown as on.
+// What has ended, or cannot act any more, is not shown as on. An open page is read again when the first one ends.
 func TestFaultsThatEndedAreNotOn(t *testing.T) {
 	f := newFixture(t)
 	b := f.signedIn(checkout, key)
+	b.switchOn("slow", url.Values{"for": {"0"}})
+	if strings.Contains(b.get(checkout+"/payments").text, "data-every") {
+		t.Error("a page is read again, although no fault ends")
+	}
+	b.post(checkout, "/faults", url.Values{"off": {"slow"}, "shown": {b.get(checkout+"/faults").hidden(t, "shown")}})
 	b.switchOn("twice", nil)
+	every, err := strconv.Atoi(part(b.get(checkout+"/payments").text, `data-every="`, `"`))
+	if err != nil || every < 60 || every > 901 {
+		t.Errorf("the page is read again after %d s, %v", every, err)
+	}
 	b.get(checkout+"/overview").has(t, "A fault is switched on", "1 fault on purpose")
 	f.exec("update set_faults set ends_at = now() - interval '1 second'")
 	f.exec("update config_version set version = version + 1")

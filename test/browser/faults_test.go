@@ -70,3 +70,43 @@ func TestSituationsOfATester(t *testing.T) {
 		t.Logf("%-22s %d clicks, %4.1f s", each.what, clicks, time.Since(began).Seconds())
 	}
 }
+
+// Every page that is open says that somebody has switched a fault on, and that it is off again, without loading again. What
+// the person is writing stays.
+func TestPagesFollowTheFaults(t *testing.T) {
+	t.Parallel()
+	s := newShop(t, system.Acknowledge)
+	s.client(aline, "Aline Mukamana", "Manual", 60_000)
+	var tabs []*tab
+	for _, path := range []string{"/handsets", "/faults", "/webhooks/grade"} {
+		b := newTab(t)
+		b.signIn(s)
+		b.open(consoleOf(s.Sandbox) + path)
+		b.follows()
+		tabs = append(tabs, b)
+	}
+	phone, faults := tabs[0], tabs[1]
+	faults.press(`document.querySelector("#p-twice summary")`)
+	faults.fill("#reference-twice", "order-9*")
+	phone.click("Its next payment goes wrong")
+	read[bool](phone, `(document.querySelector("#preset-`+aline[1:]+`").value = "twice", true)`)
+	phone.press(`document.querySelector("#form-` + aline[1:] + ` button")`)
+	phone.shows("#next-"+aline[1:], "Next payment: Webhook twice")
+	phone.follows()
+	for _, b := range tabs {
+		b.shows("#on", "A fault is switched on: Webhook twice for the next payment of +250 788 000 003.")
+	}
+	faults.shows("#state-twice", "On for the next payment of")
+	id := s.pay("order-1", aline, 5_000, nil)
+	phone.rings(aline, "RWF 5,000")
+	phone.fill("#pin-"+aline[1:], "1234\r")
+	s.is(id, "SUCCESS")
+	for _, b := range tabs {
+		b.until(`document.querySelector("#on").innerText === "" && window.sameDocument`)
+	}
+	faults.shows("#faults-on", "Acted once")
+	faults.shows("#faults-on", "Payments: order-1")
+	if got := read[string](faults, `document.querySelector("#reference-twice").value`); got != "order-9*" {
+		t.Errorf("the field has %q", got)
+	}
+}
