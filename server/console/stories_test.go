@@ -97,7 +97,7 @@ func TestVerdictOfAStory(t *testing.T) {
 	f.pay(key, "+250790000901", "order-2", `,"scenario":"success"`)
 	says("The webhook gets lost Failed", "Observed: 2 transactions", "cannot be met any more")
 	b.send(http.MethodPost, checkout+"/language", url.Values{"language": {"fr"}, "back": {"/stories"}})
-	says("Mise en situation en cours :", "Le webhook se perd", "Payez avec +250 790 000 901 dans votre boutique.", "Terminer la mise en situation")
+	says("Mise en situation en cours :", "Le webhook se perd", "Payez avec +250 790 000 901 dans votre boutique.", "Terminer")
 }
 
 // Where a story cannot be played, the page says why, and nothing is set.

@@ -1194,7 +1194,7 @@ var frenchTexts = map[string]string{
 	"These need more than faults, such as a clock that stands.":                 "Il leur faut plus que des pannes, par exemple une horloge arrêtée.",
 	"The sandbox has too many payments to say what came of it: reset it first.": "Le bac à sable a trop de paiements pour donner un résultat : remettez-le d'abord à zéro.",
 	"What came of it":          "Résultats",
-	"End the story":            "Terminer la mise en situation",
+	"End the story":            "Terminer",
 	"Needs:":                   "Il faut :",
 	"Begin":                    "Lancer",
 	"begin or end a story":     "lancer ou terminer une mise en situation",
