@@ -31,6 +31,12 @@ func (c cauri) collect(ctx context.Context, amount int64, msisdn, reference, ord
 	return p, err
 }
 
+// payment asks for a payment.
+func (c cauri) payment(ctx context.Context, id string) (p payment, err error) {
+	err = c.call(ctx, http.MethodGet, "/v1/payments/"+id, nil, &p)
+	return p, err
+}
+
 // refund pays all of a payment back.
 func (c cauri) refund(ctx context.Context, id, reference string) (p payment, err error) {
 	err = c.call(ctx, http.MethodPost, "/v1/payments/"+id+"/refund", map[string]any{"reference": reference}, &p)

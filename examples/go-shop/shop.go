@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"sync"
+	"time"
 )
 
 // order is one sale. Its state is waiting, paid, failed, refunding or refunded.
@@ -22,7 +23,12 @@ type order struct {
 	Reason   string `json:"reason,omitempty"`
 	Payment  string `json:"payment,omitempty"`
 	Payments int    `json:"payments"` // how often it was paid: never more than once
+
+	asked time.Time // when the shop asked for the payment last, first by making it
 }
+
+// patience is how long the shop waits for the webhook of a payment before it asks for it.
+const patience = 5 * time.Second
 
 // event is what the shop reads of a webhook.
 type event struct {
@@ -69,7 +75,7 @@ func (s *shop) routes() http.Handler {
 }
 
 func (s *shop) placeOrder(w http.ResponseWriter, r *http.Request) {
-	o := &order{ID: rand.Text(), State: "waiting"}
+	o := &order{ID: rand.Text(), State: "waiting", asked: time.Now()}
 	if err := json.NewDecoder(r.Body).Decode(o); err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
@@ -86,8 +92,20 @@ func (s *shop) placeOrder(w http.ResponseWriter, r *http.Request) {
 	s.answer(w, http.StatusCreated, o.ID)
 }
 
+// showOrder asks for the payment if no webhook came for a while, since it may be lost.
 func (s *shop) showOrder(w http.ResponseWriter, r *http.Request) {
-	s.answer(w, http.StatusOK, r.PathValue("id"))
+	id, pending := r.PathValue("id"), ""
+	s.change(id, func(o *order) {
+		if o.State == "waiting" && o.Payment != "" && time.Since(o.asked) > patience {
+			o.asked, pending = time.Now(), o.Payment
+		}
+	})
+	if pending != "" {
+		if p, err := s.cauri.payment(r.Context(), pending); err == nil { // otherwise the next look asks again
+			s.settle(id, p)
+		}
+	}
+	s.answer(w, http.StatusOK, id)
 }
 
 func (s *shop) giveBack(w http.ResponseWriter, r *http.Request) {
@@ -133,11 +151,13 @@ func (s *shop) receive(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// settle takes what the answer or the webhook says of a payment, whichever comes first. The second one changes nothing.
+// settle takes what an answer or the webhook says of a payment, whichever comes first. Later ones change nothing.
 func (s *shop) settle(id string, p payment) {
 	s.change(id, func(o *order) {
 		switch {
-		case o.State != "waiting" || p.Status == "PENDING":
+		case o.State != "waiting":
+		case p.Status == "PENDING":
+			o.Payment = p.ID
 		case p.Status == "SUCCESS":
 			o.State, o.Payment = "paid", p.ID
 			o.Payments++ // here a real shop would send the goods

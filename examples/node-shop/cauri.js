@@ -6,6 +6,9 @@ const { CAURI_URI, CAURI_API_KEY, CAURI_WEBHOOK_SECRET } = process.env;
 /** Asks a customer's phone to pay. The answer is PENDING, or already final; the final status comes as a webhook. */
 export const collect = (payment) => request("POST", "/v1/payments", { application: "shop", ...payment });
 
+/** Asks for a payment. */
+export const payment = (id) => request("GET", `/v1/payments/${id}`);
+
 /** Pays all of a payment back. */
 export const refund = (id, reference) => request("POST", `/v1/payments/${id}/refund`, { reference });
 

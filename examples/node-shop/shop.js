@@ -13,11 +13,23 @@ const failures = {
 };
 
 const orders = new Map(); // a real shop has a database
+const asked = new Map(); // when the shop asked for the payment of an order last, first by making it
+const patience = 5000; // how many milliseconds the shop waits for the webhook of a payment before it asks for it
 
 async function placeOrder({ msisdn, amount }) {
   const order = { id: randomUUID(), msisdn, amount, state: "waiting", payments: 0 };
+  asked.set(order.id, Date.now());
   orders.set(order.id, order); // first, since the webhook can be faster than the answer
   settle(order, await cauri.collect({ amount, currency: "RWF", msisdn, reference: `${order.id}-pay`, order_ref: order.id }));
+  return order;
+}
+
+// showOrder asks for the payment if no webhook came for a while, since it may be lost.
+async function showOrder(order) {
+  if (order.state === "waiting" && order.payment && Date.now() - asked.get(order.id) > patience) {
+    asked.set(order.id, Date.now());
+    await cauri.payment(order.payment).then((payment) => settle(order, payment), () => {}); // the next look asks again
+  }
   return order;
 }
 
@@ -29,10 +41,11 @@ async function giveBack(order) {
   return order;
 }
 
-// settle takes what the answer or the webhook says of a payment, whichever comes first. The second one changes nothing.
+// settle takes what an answer or the webhook says of a payment, whichever comes first. Later ones change nothing.
 function settle(order, { id, status }) {
-  if (order.state !== "waiting" || status === "PENDING") return;
+  if (order.state !== "waiting") return;
   order.payment = id;
+  if (status === "PENDING") return;
   if (status === "SUCCESS") {
     order.state = "paid";
     order.payments++; // here a real shop would send the goods
@@ -62,7 +75,7 @@ async function handle(request, body) {
     case "POST orders":
       return [201, await placeOrder(JSON.parse(body))];
     case "GET orders":
-      return order ? [200, order] : [404, { error: "no such order" }];
+      return order ? [200, await showOrder(order)] : [404, { error: "no such order" }];
     case "POST orders refund":
       return order ? [200, await giveBack(order)] : [404, { error: "no such order" }];
   }
