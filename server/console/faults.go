@@ -195,7 +195,8 @@ func (v *visit) faultTitle(f *faults.Fault) string {
 func (v *visit) whom(f *faults.Fault) string {
 	rest := f.When
 	rest.MSISDN, rest.Reference, rest.First, rest.Attempt, rest.Every = "", "", 0, 0, false
-	if f.When.MSISDN != "" && f.When.Reference == "" && f.When.First == 1 && conditions(rest) == conditions(faults.When{Type: payments.Collection}) {
+	one := f.When.MSISDN != "" && f.When.Reference == "" && f.When.First == 1
+	if one && conditions(rest) == conditions(faults.When{Type: payments.Collection}) {
 		return v.Text("the next payment of %s", locale.Phone(f.When.MSISDN))
 	}
 	var all []string

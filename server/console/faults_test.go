@@ -242,7 +242,8 @@ func TestGuestsSwitchNoFaults(t *testing.T) {
 		}
 	}
 	guest := f.guestWith(sandboxes.ConsoleHandset)
-	if page := guest.get(checkout + "/handsets/" + guestsPhone); page.status != http.StatusOK || strings.Contains(strings.ToLower(words(page.text)), "fault") {
+	page := guest.get(checkout + "/handsets/" + guestsPhone)
+	if page.status != http.StatusOK || strings.Contains(strings.ToLower(words(page.text)), "fault") {
 		t.Errorf("a guest's phone has %d %s", page.status, words(page.text))
 	}
 	for name, b := range map[string]*browser{"viewer": viewer, "guest": guest} {
