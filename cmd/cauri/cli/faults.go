@@ -68,7 +68,8 @@ func printFaults(out io.Writer, s *sandbox, found []wire.Fault) {
 	t := Table{Titles: "FAULT SOURCE ACTED LAST ENDS EFFECT", Shorten: "EFFECT", Drop: "LAST SOURCE"}
 	for i := range found {
 		f := &found[i]
-		t.Rows = append(t.Rows, []string{f.Name, f.Source, strconv.FormatInt(f.Times, 10), optional(f.LastTime, clockTime), endOfFault(f), effectOf(f)})
+		acted := strconv.FormatInt(f.Times, 10)
+		t.Rows = append(t.Rows, []string{f.Name, f.Source, acted, optional(f.LastTime, clockTime), endOfFault(f), effectOf(f)})
 	}
 	table(out, t)
 }

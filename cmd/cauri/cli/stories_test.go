@@ -153,7 +153,8 @@ func hasBooked(t *testing.T, s *bookingShop, times int) string {
 	return "-f=" + expectFile(t, fmt.Sprintf(`{within: 1m, expect: [{merchant: {get: %q, json: {booked: %d}}}]}`, s.url, times))
 }
 
-// What was paid before a story does not count. A shop that looks, and books later, books once if the copies come one after the other, and twice if they come at once.
+// What was paid before a story does not count. A shop that looks, and books later, books once if the copies come one after
+// the other, and twice if they come at once.
 func TestShopsInTheStoryTwiceAtOnce(t *testing.T) {
 	t.Run("it books at once", func(t *testing.T) {
 		f, shop := newFixture(t), openShop(t, nil)
