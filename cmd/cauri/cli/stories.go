@@ -93,7 +93,8 @@ shop whether it has booked the payment once. The exit code is 1 if an expectatio
 		Example: "  " + p.called("story", "twice-at-once") + "\n  " + p.called("story", "lost-webhook -f order-1042.yaml"),
 	}
 	t := p.target(cmd, argument{name: "STORY", required: true, complete: completeStories, form: likelyName})
-	cmd.Flags().StringArrayVarP(&files, "filename", "f", nil, "file with further expectations, - for the standard input; may be given several times")
+	cmd.Flags().StringArrayVarP(&files, "filename", "f", nil,
+		"file with further expectations, - for the standard input; may be given several times")
 	o.add(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		_, rest := t.split(args)
@@ -145,13 +146,16 @@ func expectationOf(story *stories.Story) *expected {
 }
 
 // play sets the faults of a story, says what to do, and waits for the verdicts. It removes the faults in any case.
-func (p *program) play(ctx context.Context, api *sandboxapi.Client, story *stories.Story, all []*expected, progress io.Writer) (err error) {
+func (p *program) play(
+	ctx context.Context, api *sandboxapi.Client, story *stories.Story, all []*expected, progress io.Writer,
+) (err error) {
 	webhook, err := api.Webhook(ctx)
 	if err != nil {
 		return err
 	}
 	if webhook.URL == nil {
-		return refusedError{errors.New("the sandbox has no webhook, which the story needs: set spec.webhook.url, or give cauri dev --webhook-url")}
+		return refusedError{errors.New("the sandbox has no webhook, which the story needs: " +
+			"set spec.webhook.url, or give cauri dev --webhook-url")}
 	}
 	msisdn, err := payerOf(ctx, api, story.Payer)
 	if err != nil {

@@ -119,7 +119,7 @@ func (f *fixture) setFaults() string {
 func (f *fixture) story(now func() time.Time, name string, args ...string) (interrupt func(), ended <-chan result) {
 	f.t.Helper()
 	ctx, cancel := context.WithCancel(f.t.Context())
-	p := &program{Options: Options{Version: "v1.2.3", Config: f.t.TempDir()}, now: now, poll: 10 * time.Millisecond, await: 10 * time.Millisecond}
+	p := &program{Options: Options{Config: f.t.TempDir()}, now: now, poll: 10 * time.Millisecond, await: 10 * time.Millisecond}
 	end := make(chan result, 1)
 	go func() {
 		end <- p.run(ctx, "", append([]string{"story", name, "--url=" + f.url, "--api-key=" + testKey}, args...)...)
@@ -141,7 +141,9 @@ func (f *fixture) story(now func() time.Time, name string, args ...string) (inte
 // pay makes a payment that succeeds.
 func (f *fixture) pay(reference string) {
 	f.t.Helper()
-	request := wire.CreatePaymentRequest{Amount: 10, Currency: "RWF", MSISDN: "+250790000901", Reference: reference, Application: "shop", Scenario: "success"}
+	request := wire.CreatePaymentRequest{
+		Amount: 10, Currency: "RWF", MSISDN: "+250790000901", Reference: reference, Application: "shop", Scenario: "success",
+	}
 	if _, err := f.api.Pay(f.t.Context(), request); err != nil {
 		f.t.Fatal(err)
 	}
