@@ -8,6 +8,7 @@ import (
 	"github.com/cauri-dev/cauri/server/assets"
 	"github.com/cauri-dev/cauri/server/httpapi/apidoc"
 	"github.com/cauri-dev/cauri/server/httpfront"
+	"github.com/cauri-dev/cauri/server/service"
 )
 
 // Front returns the front of /v1 for package httpfront.
@@ -54,6 +55,15 @@ func (a answerer) faulty(h httpfront.Handler) http.HandlerFunc {
 	return a.keyed(a.pipeline.AfterFault(h))
 }
 
+// reading returns a handler for requests with a body that change nothing. Faults act on them as on a GET, so that a fault
+// that refuses payments does not refuse the question what came of them.
+func (a answerer) reading(h httpfront.Handler) http.HandlerFunc {
+	return a.keyed(func(w http.ResponseWriter, r *http.Request, who *service.Caller) (httpfront.Answer, error) {
+		who.Faults.ReadOnly, who.Faults.Repeats = true, ""
+		return h(w, r, who)
+	})
+}
+
 // route is an operation of the API's description with its handler.
 type route struct {
 	apidoc.Operation
@@ -71,7 +81,7 @@ func (a *API) routes(answer answerer) []route {
 		{apidoc.ListEvents, answer.faulty(a.listEvents)},
 		{apidoc.GetEvent, answer.faulty(a.getEvent)},
 		{apidoc.ResendEvent, answer.faulty(a.resendEvent)},
-		{apidoc.CompareEvent, answer.faulty(a.compareEvent)},
+		{apidoc.CompareEvent, answer.reading(a.pipeline.AfterFault(a.compareEvent))},
 		{apidoc.GetWebhook, answer.faulty(a.getWebhook)},
 		{apidoc.CreateReceiverCheck, answer.faulty(a.createReceiverCheck)},
 		{apidoc.GetReceiverCheck, answer.faulty(a.getReceiverCheck)},
@@ -96,7 +106,7 @@ func (a *API) routes(answer answerer) []route {
 		{apidoc.RemoveFaults, answer.keyed(a.removeFaults)},
 		{apidoc.GetClock, answer.faulty(a.getClock)},
 		{apidoc.AdvanceClock, answer.keyed(a.advanceClock)},
-		{apidoc.EvaluateExpectations, answer.keyed(a.evaluateExpectations)},
+		{apidoc.EvaluateExpectations, answer.reading(a.evaluateExpectations)},
 		{apidoc.OpenStream, answer.keyed(a.openStream)},
 		{apidoc.CreateConsoleLink, answer.faulty(a.createConsoleLink)},
 		{apidoc.ListConsoleSessions, answer.faulty(a.listConsoleSessions)},

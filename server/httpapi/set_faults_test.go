@@ -104,6 +104,33 @@ func TestOrderOfSetFaults(t *testing.T) {
 	}
 }
 
+// A question that has a body is still a question: no fault without its path acts on it.
+func TestFaultsLetQuestionsPass(t *testing.T) {
+	f := newFixture(t)
+	f.allow()
+	f.client("alice", alice, 50_000)
+	evaluate := object{"expect": []object{{"transactions": object{"count": 0}}}}
+	ask := func() faulted { return f.try("POST", "/v1/expectations/evaluate", evaluate) }
+	want := ask()
+	if want.status != http.StatusOK {
+		t.Fatalf("answered %d %s", want.status, want.raw)
+	}
+	f.set("down", object{"when": object{"every": true}, "api": object{"status": 503}}, 200)
+	if got := f.try("POST", "/v1/payments", payment("a")); got.status != http.StatusServiceUnavailable {
+		t.Errorf("a payment is answered %d %s", got.status, got.raw)
+	}
+	if got := ask(); got.status != http.StatusOK {
+		t.Errorf("answered %d %s", got.status, got.raw)
+	}
+	if got := f.try("POST", "/v1/events/evt_0/compare", object{"body": "e30="}); got.status == http.StatusServiceUnavailable {
+		t.Errorf("a comparison is answered %d %s", got.status, got.raw)
+	}
+	f.set("there", object{"when": object{"every": true, "path": "/v1/expectations/*"}, "api": object{"status": 502}}, 200)
+	if got := ask(); got.status != http.StatusBadGateway {
+		t.Errorf("with its path answered %d %s", got.status, got.raw)
+	}
+}
+
 // A fault ends after its time, by the clock of the api and in its list, and what ended leaves room. Its time is real also
 // where the clock of the sandbox stands.
 func TestSetFaultEnds(t *testing.T) {
