@@ -7,8 +7,10 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
+	"strconv"
 	"time"
 )
 
@@ -52,15 +54,20 @@ func (c cauri) verified(body []byte, headers http.Header) bool {
 		hmac.Equal([]byte(headers.Get("X-Service-Signature-Previous")), want)) // during a rotation of the secret
 }
 
-// call repeats a request whose answer is lost or a server error: its reference makes sure that it counts once.
+// refusal is an answer that says what is wrong with a request. Sent again, the request is refused again.
+type refusal struct{ Code, Message string }
+
+func (r refusal) Error() string { return r.Code + ": " + r.Message }
+
+// call repeats a request whose answer is lost, is no JSON, or asks for patience: its reference makes sure that it counts once.
 func (c cauri) call(ctx context.Context, method, path string, body, answer any) (err error) {
-	var again bool
 	for attempt := range 3 {
-		if attempt > 0 {
-			time.Sleep(500 * time.Millisecond)
+		var wait time.Duration
+		if wait, err = c.once(ctx, method, path, body, answer); err == nil || errors.As(err, new(refusal)) || wait > 5*time.Second {
+			return err // who waits longer asks again later
 		}
-		if again, err = c.once(ctx, method, path, body, answer); !again {
-			break
+		if attempt < 2 {
+			time.Sleep(wait)
 		}
 	}
 	return err
@@ -69,30 +76,39 @@ func (c cauri) call(ctx context.Context, method, path string, body, answer any) 
 // An operator's timeout takes up to 35 s.
 var client = http.Client{Timeout: 40 * time.Second}
 
-func (c cauri) once(ctx context.Context, method, path string, body, answer any) (again bool, err error) {
+// once sends a request. If it fails and is no [refusal], it may be sent again after a while.
+func (c cauri) once(ctx context.Context, method, path string, body, answer any) (wait time.Duration, err error) {
 	var encoded []byte
 	if body != nil {
 		if encoded, err = json.Marshal(body); err != nil {
-			return false, err
+			return 0, err
 		}
 	}
 	request, err := http.NewRequestWithContext(ctx, method, c.uri+"/api"+path, bytes.NewReader(encoded))
 	if err != nil {
-		return false, err
+		return 0, err
 	}
 	request.Header.Set("Authorization", "Bearer "+c.key)
 	request.Header.Set("Content-Type", "application/json")
+	wait = 500 * time.Millisecond
 	response, err := client.Do(request)
 	if err != nil {
-		return ctx.Err() == nil, err
+		return wait, err
 	}
 	defer response.Body.Close()
 	if response.StatusCode/100 == 2 {
-		return false, json.NewDecoder(response.Body).Decode(answer)
+		return wait, json.NewDecoder(response.Body).Decode(answer)
+	}
+	if seconds, err := strconv.Atoi(response.Header.Get("Retry-After")); err == nil {
+		wait = time.Duration(seconds) * time.Second
 	}
 	var problem struct{ Error, Message string }
 	if err := json.NewDecoder(response.Body).Decode(&problem); err != nil {
-		return response.StatusCode >= 500, fmt.Errorf("%s %s: %s", method, path, response.Status)
+		return wait, fmt.Errorf("%s %s: %s", method, path, response.Status)
 	}
-	return response.StatusCode >= 500, fmt.Errorf("%s %s: %s: %s", method, path, problem.Error, problem.Message)
+	refused := refusal{problem.Error, problem.Message}
+	if response.StatusCode >= 500 || response.StatusCode == http.StatusTooManyRequests {
+		return wait, fmt.Errorf("%s %s: %s", method, path, refused.Error())
+	}
+	return 0, fmt.Errorf("%s %s: %w", method, path, refused)
 }

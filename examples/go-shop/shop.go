@@ -3,8 +3,10 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"io"
 	"log"
 	"net"
@@ -24,10 +26,10 @@ type order struct {
 	Payment  string `json:"payment,omitempty"`
 	Payments int    `json:"payments"` // how often it was paid: never more than once
 
-	asked time.Time // when the shop asked for the payment last, first by making it
+	asked time.Time // when the shop asked for the payment last, by making it or by looking
 }
 
-// patience is how long the shop waits for the webhook of a payment before it asks for it.
+// patience is how long the shop waits for the webhook of a payment, or for the service, before it asks again.
 const patience = 5 * time.Second
 
 // event is what the shop reads of a webhook.
@@ -83,29 +85,42 @@ func (s *shop) placeOrder(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	s.orders[o.ID] = o // first, since the webhook can be faster than the answer
 	s.mu.Unlock()
-	p, err := s.cauri.collect(r.Context(), o.Amount, o.MSISDN, o.ID+"-pay", o.ID)
-	if err != nil {
+	if err := s.ask(r.Context(), *o); errors.As(err, new(refusal)) {
 		http.Error(w, err.Error(), http.StatusBadGateway)
 		return
 	}
-	s.settle(o.ID, p)
-	s.answer(w, http.StatusCreated, o.ID)
+	s.answer(w, http.StatusCreated, o.ID) // also if nobody knows yet what became of the payment
 }
 
 // showOrder asks for the payment if no webhook came for a while, since it may be lost.
 func (s *shop) showOrder(w http.ResponseWriter, r *http.Request) {
-	id, pending := r.PathValue("id"), ""
+	id := r.PathValue("id")
+	var due order
 	s.change(id, func(o *order) {
-		if o.State == "waiting" && o.Payment != "" && time.Since(o.asked) > patience {
-			o.asked, pending = time.Now(), o.Payment
+		if o.State == "waiting" && time.Since(o.asked) > patience {
+			o.asked = time.Now()
+			due = *o
 		}
 	})
-	if pending != "" {
-		if p, err := s.cauri.payment(r.Context(), pending); err == nil { // otherwise the next look asks again
-			s.settle(id, p)
-		}
+	if due.ID != "" {
+		_ = s.ask(r.Context(), due) // the next look asks again
 	}
 	s.answer(w, http.StatusOK, id)
+}
+
+// ask makes the payment of an order, or asks for it. A payment without an answer is made again with the same reference, so
+// it counts once.
+func (s *shop) ask(ctx context.Context, o order) (err error) {
+	var p payment
+	if o.Payment == "" {
+		p, err = s.cauri.collect(ctx, o.Amount, o.MSISDN, o.ID+"-pay", o.ID)
+	} else {
+		p, err = s.cauri.payment(ctx, o.Payment)
+	}
+	if err == nil {
+		s.settle(o.ID, p)
+	}
+	return err
 }
 
 func (s *shop) giveBack(w http.ResponseWriter, r *http.Request) {

@@ -34,22 +34,26 @@ export class CauriError extends Error {
   }
 }
 
-// A request with a reference can be sent again: the reference makes sure that it counts once.
+// A request whose answer is lost, is no JSON, or asks for patience is sent again: its reference makes sure that it counts once.
 async function request(method, path, body, attempts = 3) {
-  const retry = () => new Promise((done) => setTimeout(done, 500)).then(() => request(method, path, body, attempts - 1));
-  let answer;
+  let wait = 500;
   try {
-    answer = await fetch(CAURI_URI + "/api" + path, {
+    const answer = await fetch(CAURI_URI + "/api" + path, {
       method,
       headers: { Authorization: `Bearer ${CAURI_API_KEY}`, "Content-Type": "application/json" },
       body: body && JSON.stringify(body),
       signal: AbortSignal.timeout(40_000), // an operator's timeout takes up to 35 s
     });
+    wait = Number(answer.headers.get("Retry-After") ?? 0.5) * 1000;
+    const content = await answer.json();
+    if (answer.ok) return content;
+    throw new CauriError(answer.status, content);
   } catch (error) {
-    if (attempts > 1) return retry();
-    throw error;
+    if (attempts === 1 || wait > 5000 || refused(error)) throw error; // who waits longer asks again later
   }
-  if (answer.ok) return answer.json();
-  if (answer.status >= 500 && attempts > 1) return retry();
-  throw new CauriError(answer.status, await answer.json());
+  await new Promise((done) => setTimeout(done, wait));
+  return request(method, path, body, attempts - 1);
 }
+
+/** Says whether an error is an answer that says what is wrong with the request. Sent again, it is refused again. */
+export const refused = (error) => error instanceof CauriError && error.status < 500 && error.status !== 429;

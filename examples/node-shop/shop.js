@@ -13,24 +13,30 @@ const failures = {
 };
 
 const orders = new Map(); // a real shop has a database
-const asked = new Map(); // when the shop asked for the payment of an order last, first by making it
-const patience = 5000; // how many milliseconds the shop waits for the webhook of a payment before it asks for it
+const asked = new Map(); // when the shop asked for the payment of an order last, by making it or by looking
+const patience = 5000; // how many milliseconds the shop waits for the webhook of a payment, or for the service, before it asks again
 
 async function placeOrder({ msisdn, amount }) {
   const order = { id: randomUUID(), msisdn, amount, state: "waiting", payments: 0 };
-  asked.set(order.id, Date.now());
   orders.set(order.id, order); // first, since the webhook can be faster than the answer
-  settle(order, await cauri.collect({ amount, currency: "RWF", msisdn, reference: `${order.id}-pay`, order_ref: order.id }));
+  await ask(order).catch((error) => {
+    if (cauri.refused(error)) throw error; // of others nobody knows yet what became of the payment
+  });
   return order;
 }
 
 // showOrder asks for the payment if no webhook came for a while, since it may be lost.
 async function showOrder(order) {
-  if (order.state === "waiting" && order.payment && Date.now() - asked.get(order.id) > patience) {
-    asked.set(order.id, Date.now());
-    await cauri.payment(order.payment).then((payment) => settle(order, payment), () => {}); // the next look asks again
-  }
+  if (order.state === "waiting" && Date.now() - asked.get(order.id) > patience) await ask(order).catch(() => {}); // the next look asks again
   return order;
+}
+
+// ask makes the payment of an order, or asks for it. A payment without an answer is made again with the same reference, so it counts once.
+async function ask(order) {
+  asked.set(order.id, Date.now());
+  const { id, msisdn, amount, payment } = order;
+  const found = payment ? cauri.payment(payment) : cauri.collect({ amount, currency: "RWF", msisdn, reference: `${id}-pay`, order_ref: id });
+  settle(order, await found);
 }
 
 async function giveBack(order) {

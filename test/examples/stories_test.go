@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -88,7 +89,9 @@ func playStory(t *testing.T, variables []string, name, shop string) string {
 		said += lines.Text() + "\n"
 		if found := number.FindStringSubmatch(lines.Text()); found != nil {
 			paid = true
-			payOrder(t, shop, found[1])
+			if err := payOrder(t, shop, found[1]); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
 		}
 	}
 	if err := story.Wait(); err != nil || !paid {
@@ -104,35 +107,38 @@ type shopOrder struct {
 }
 
 // payOrder orders something in a shop, and waits until it is paid, once.
-func payOrder(t *testing.T, shop, msisdn string) {
-	t.Helper()
-	deadline := time.Now().Add(time.Minute)
+func payOrder(t *testing.T, shop, msisdn string) error {
+	deadline := time.Now().Add(2 * time.Minute)
 	o := shopOrder{}
-	ask := func(method, path, body string) bool {
+	ask := func(method, path, body string) (answered bool) {
 		r, err := http.NewRequestWithContext(t.Context(), method, shop+path, strings.NewReader(body))
 		if err != nil {
-			t.Fatal(err)
+			return false
 		}
 		answer, err := http.DefaultClient.Do(r)
 		if err != nil {
 			return false // the shop has not started yet
 		}
 		defer answer.Body.Close()
-		return json.NewDecoder(answer.Body).Decode(&o) == nil
-	}
-	for order := fmt.Sprintf(`{"msisdn": %q, "amount": 1500}`, msisdn); !ask(http.MethodPost, "/orders", order); {
-		if time.Now().After(deadline) {
-			t.Fatal("the shop takes no order")
+		if answer.StatusCode == http.StatusNotFound {
+			return true
 		}
+		return answer.StatusCode/100 == 2 && json.NewDecoder(answer.Body).Decode(&o) == nil
+	}
+	for !ask(http.MethodGet, "/orders/none", "") && time.Now().Before(deadline) {
 		time.Sleep(50 * time.Millisecond)
+	}
+	if !ask(http.MethodPost, "/orders", fmt.Sprintf(`{"msisdn": %q, "amount": 1500}`, msisdn)) || o.ID == "" {
+		return errors.New("the shop takes no order")
 	}
 	for !ask(http.MethodGet, "/orders/"+o.ID, "") || o.State == "waiting" {
 		if time.Now().After(deadline) {
-			t.Fatalf("the order stays %+v", o)
+			return fmt.Errorf("the order stays %+v", o)
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
 	if o.State != "paid" || o.Payments != 1 {
-		t.Errorf("the order is %+v", o)
+		return fmt.Errorf("the order is %+v", o)
 	}
+	return nil
 }
