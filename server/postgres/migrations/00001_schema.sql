@@ -1110,7 +1110,8 @@ create table changes (
   -- The database transaction that made the change.
   xact       bigint not null default pg_current_xact_id()::text::bigint,
   seq        bigint generated always as identity,
-  -- Start, booking, transaction, event, resend, attempt, callback, callback_attempt, clock, faults, float or sim.
+  -- Start, booking, transaction, event, resend, attempt, callback, callback_attempt, clock, faults, float or
+  -- sim.
   kind       text not null,
   id         uuid, -- of the transaction, its event or its callback, which have the same id; or of the SIM
   attempt    integer,

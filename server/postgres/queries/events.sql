@@ -19,10 +19,10 @@ where e.tenant = sqlc.arg(tenant) and e.id = sqlc.arg(id) returning e.body;
 
 -- name: ResendEvent :one
 -- Queues an event again, unless it is being sent. In a sandbox without an endpoint, it only counts that the
--- event is to be sent again, if a stream follows the sandbox: `cauri listen` sends it then. The fence increases, so
--- that an attempt whose lease has ended cannot undo this. A queued event without an attempt keeps its due
--- time, since it may wait for the answer of its transaction. Updates the counts of endpoint_health, which are
--- by state. Locks are taken as in delivery.sql: the event, then endpoint_health.
+-- event is to be sent again, if a stream follows the sandbox: `cauri listen` sends it then. The fence
+-- increases, so that an attempt whose lease has ended cannot undo this. A queued event without an attempt
+-- keeps its due time, since it may wait for the answer of its transaction. Updates the counts of
+-- endpoint_health, which are by state. Locks are taken as in delivery.sql: the event, then endpoint_health.
 with found as (
   select e.id, e.state, coalesce(e.leased and coalesce(e.leased_until, e.due_at) > now(),
     false)::boolean as being_sent, (o.webhook_url is not null)::boolean as deliverable,

@@ -394,10 +394,10 @@ type ResendEventRow struct {
 }
 
 // Queues an event again, unless it is being sent. In a sandbox without an endpoint, it only counts that the
-// event is to be sent again, if a stream follows the sandbox: `cauri listen` sends it then. The fence increases, so
-// that an attempt whose lease has ended cannot undo this. A queued event without an attempt keeps its due
-// time, since it may wait for the answer of its transaction. Updates the counts of endpoint_health, which are
-// by state. Locks are taken as in delivery.sql: the event, then endpoint_health.
+// event is to be sent again, if a stream follows the sandbox: `cauri listen` sends it then. The fence
+// increases, so that an attempt whose lease has ended cannot undo this. A queued event without an attempt
+// keeps its due time, since it may wait for the answer of its transaction. Updates the counts of
+// endpoint_health, which are by state. Locks are taken as in delivery.sql: the event, then endpoint_health.
 func (q *Queries) ResendEvent(ctx context.Context, tenant int64, iD pgtype.UUID) (ResendEventRow, error) {
 	row := q.db.QueryRow(ctx, resendEvent, tenant, iD)
 	var i ResendEventRow
