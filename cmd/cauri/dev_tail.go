@@ -12,8 +12,9 @@ import (
 const (
 	// devFollow is the polling interval for new and deleted sandboxes.
 	devFollow = 300 * time.Millisecond
-	// devFollowTimeout bounds the wait for the streams at the start. They must be ready to print the first payment.
-	devFollowTimeout = 5 * time.Second
+	// devFollowTimeout bounds the wait for the streams at the start. They must be ready to print the first payment, also
+	// on a machine that is busy with a build.
+	devFollowTimeout = time.Minute
 )
 
 // devTails prints the changes in all sandboxes, like `cauri tail` for each sandbox.
