@@ -29,27 +29,34 @@ func TestShopsInStories(t *testing.T) {
 	for shop, command := range map[string][]string{"go-shop": {"go", "run", "."}, "node-shop": {"node", "shop.js"}} {
 		t.Run(shop, func(t *testing.T) {
 			t.Parallel()
-			if shop == "node-shop" {
-				needNode(t)
-			}
-			port, folder := ports.ForTest(t), t.TempDir()
-			environment := filepath.Join(folder, "env")
-			write(t, folder, "sandbox.json", pendingSandbox)
-			startDev(t, nil, "--file="+filepath.Join(folder, "sandbox.json"), "--port=0", "--operator-ports=off", "--env-file="+environment,
-				"--webhook-url=http://127.0.0.1:"+port+"/webhooks")
-			variables, err := os.ReadFile(environment)
-			if err != nil {
-				t.Fatal(err)
-			}
-			all := append(strings.Fields(string(variables)), "PORT="+port)
-			runShop(t, folderOf(shop), all, command)
+			address, all := openShop(t, shop, command, pendingSandbox)
 			for _, story := range []string{"network-drop-after-pin", "twice-at-once", "lost-webhook"} {
-				if said := playStory(t, all, story, "http://127.0.0.1:"+port); !strings.Contains(said, "met      "+story) {
+				if said := playStory(t, all, story, address); !strings.Contains(said, "met      "+story) {
 					t.Errorf("%s: %s", story, said)
 				}
 			}
 		})
 	}
+}
+
+// openShop runs a shop with a sandbox of its own. It returns the shop's address and the variables of the sandbox.
+func openShop(t *testing.T, shop string, command []string, sandbox string) (address string, all []string) {
+	t.Helper()
+	if shop == "node-shop" {
+		needNode(t)
+	}
+	port, folder := ports.ForTest(t), t.TempDir()
+	environment := filepath.Join(folder, "env")
+	write(t, folder, "sandbox.json", sandbox)
+	startDev(t, nil, "--file="+filepath.Join(folder, "sandbox.json"), "--port=0", "--operator-ports=off", "--env-file="+environment,
+		"--webhook-url=http://127.0.0.1:"+port+"/webhooks")
+	variables, err := os.ReadFile(environment)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all = append(strings.Fields(string(variables)), "PORT="+port)
+	runShop(t, folderOf(shop), all, command)
+	return "http://127.0.0.1:" + port, all
 }
 
 // runShop runs a shop until the test ends.
