@@ -42,7 +42,7 @@ func (p *program) commands() []*cobra.Command {
 			p.resumeCommand(), p.rotateCommand(),
 		}},
 		{GroupPayments, []*cobra.Command{
-			p.payCommand(), p.refundCommand(), p.payoutCommand(), p.payersCommand(), p.approveCommand(), p.cancelCommand(), p.wrongPINCommand(),
+			p.payCommand(), p.refundCommand(), p.payoutCommand(), p.payersCommand(), p.numbersCommand(), p.approveCommand(), p.cancelCommand(), p.wrongPINCommand(),
 			p.ledgerCommand(),
 		}},
 		{GroupWebhooks, []*cobra.Command{p.eventsCommand(), p.resendCommand(), p.listenCommand(), p.verifyCommand(), p.gradeCommand()}},

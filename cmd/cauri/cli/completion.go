@@ -80,16 +80,54 @@ func described(value, description string) string {
 	return cobra.CompletionWithDesc(value, Printable(description))
 }
 
+// completeNumbers returns the numbers of the test clients, then the test numbers by country and operator. Their notes
+// begin with what the holder does.
+func completeNumbers(ctx context.Context, s *sandbox, _ string) (numbers []string) {
+	for _, one := range accountsOf(ctx, s) {
+		note := one.note
+		if one.name == "" {
+			note += "  " + one.market()
+		}
+		numbers = append(numbers, described(one.msisdn, note))
+	}
+	return numbers
+}
+
+// completePayers returns the numbers of the test clients.
 func completePayers(ctx context.Context, s *sandbox, _ string) (numbers []string) {
+	for _, one := range accountsOf(ctx, s) {
+		if one.name != "" {
+			numbers = append(numbers, described(one.msisdn, one.note))
+		}
+	}
+	return numbers
+}
+
+func completeNames(ctx context.Context, s *sandbox, _ string) (names []string) {
+	for _, one := range accountsOf(ctx, s) {
+		if one.name != "" {
+			names = append(names, described(one.name, one.note))
+		}
+	}
+	return names
+}
+
+// accountsOf returns none if the sandbox does not answer.
+func accountsOf(ctx context.Context, s *sandbox) []account {
 	api, err := s.connect(ctx)
 	if err != nil {
 		return nil
 	}
-	payers, _ := api.Payers(ctx, nil, listed)
-	for i := range payers {
-		numbers = append(numbers, described(payers[i].MSISDN, payerNote(&payers[i])))
+	all, _ := (&order{}).accounts(ctx, api)
+	return all
+}
+
+// inOrder makes shells keep the order of a completion.
+func inOrder(complete cobra.CompletionFunc) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+		all, directive := complete(cmd, args, typed)
+		return all, directive | cobra.ShellCompDirectiveKeepOrder
 	}
-	return numbers
 }
 
 // payerNote returns a text with the behavior of a payer.

@@ -120,7 +120,7 @@ func (p *program) faultsOnCommand() *cobra.Command {
 	flags.StringVar(&o.msisdn, "msisdn", "", "act only on payments of this phone")
 	flags.IntVar(&o.percent, "percent", 0, "act on this percentage of references, 1 to 100")
 	flags.Int64Var(&o.first, "first", 0, "act at most this many times")
-	_ = cmd.RegisterFlagCompletionFunc("msisdn", t.flagCompleter(completePayers)) // fails only for an unknown flag
+	_ = cmd.RegisterFlagCompletionFunc("msisdn", inOrder(t.flagCompleter(completeNumbers))) // fails only for an unknown flag
 	format.add(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := format.check(); err != nil {

@@ -74,8 +74,8 @@ func uncertain(err error, reference string) error {
 
 // order has the common flags of payments and payouts.
 type order struct {
-	amount                                                                             int64
-	msisdn, currency, operator, country, application, reference, orderRef, description string
+	amount                                                                                   int64
+	msisdn, name, currency, operator, country, application, reference, orderRef, description string
 	waiting
 	output
 }
@@ -84,83 +84,29 @@ func (o *order) add(cmd *cobra.Command, t *target, number string) {
 	flags := cmd.Flags()
 	flags.Int64Var(&o.amount, "amount", 100, "amount in whole units of the currency")
 	flags.StringVar(&o.msisdn, "msisdn", "", number)
-	flags.StringVar(&o.currency, "currency", "", "currency; empty: that of the number")
-	flags.StringVar(&o.operator, "operator", "", payments.OneOf(payments.Operators)+"; empty: that of the number")
-	flags.StringVar(&o.country, "country", "", payments.OneOf(payments.Countries)+"; empty: that of the number")
+	flags.StringVar(&o.name, "name", "", "name of a test client, or a part of it, in place of --msisdn")
+	flags.StringVar(&o.currency, "currency", "", payments.OneOf(payments.Currencies)+"; without --msisdn, one with a number of it is taken; empty: that of the number")
+	flags.StringVar(&o.operator, "operator", "", payments.OneOf(payments.Operators)+"; as --currency")
+	flags.StringVar(&o.country, "country", "", payments.OneOf(payments.Countries)+"; as --currency")
 	flags.StringVar(&o.application, "application", "", "slug of the store; empty: the first one of the sandbox, or one with its name, or shop")
 	flags.StringVar(&o.reference, "reference", "", "your reference: the same request with the same reference is recorded once; empty: a new one")
 	flags.StringVar(&o.orderRef, "order-ref", "", "groups transactions; empty: the reference")
 	flags.StringVar(&o.description, "description", "", "text that is stored and returned")
+	completeFlag(cmd, "currency", payments.Texts(payments.Currencies)...)
 	completeFlag(cmd, "operator", payments.Texts(payments.Operators)...)
 	completeFlag(cmd, "country", payments.Texts(payments.Countries)...)
-	_ = cmd.RegisterFlagCompletionFunc("msisdn", t.flagCompleter(completePayers)) // fails only for an unknown flag
+	// These fail only for an unknown flag.
+	_ = cmd.RegisterFlagCompletionFunc("msisdn", inOrder(t.flagCompleter(completeNumbers)))
+	_ = cmd.RegisterFlagCompletionFunc("name", t.flagCompleter(completeNames))
 	o.waiting.add(cmd)
 	o.output.add(cmd)
 }
 
 func (o *order) check() error {
+	if o.msisdn != "" && o.name != "" {
+		return usage(errors.New("--msisdn and --name both say whose number it is: leave one of them out"))
+	}
 	return cmp.Or(o.waiting.check(), o.output.check(), checkAmount(o.amount), checkMSISDN(o.msisdn))
-}
-
-// account is a number whose currency, operator and country are known.
-type account struct {
-	msisdn, currency, operator, country string
-	approves                            bool // whether the payer approves and has enough money
-}
-
-// accounts returns the accounts of the test clients, then those of the test numbers.
-func (o *order) accounts(ctx context.Context, api *sandboxapi.Client) ([]account, error) {
-	payers, err := api.Payers(ctx, nil, listed)
-	if err != nil {
-		return nil, err
-	}
-	numbers, err := api.TestNumbers(ctx)
-	if err != nil {
-		return nil, err
-	}
-	var all []account
-	for i := range payers {
-		one := &payers[i]
-		approves := one.State == wire.StateActive && one.Behavior == string(payments.Approve) && one.Balance >= o.amount
-		all = append(all, account{one.MSISDN, one.Currency, one.Operator, one.Country, approves})
-	}
-	for _, one := range numbers {
-		approves := one.CollectionOutcome == string(payments.Success)
-		all = append(all, account{one.MSISDN, one.Currency, one.Operator, one.Country, approves})
-	}
-	return all, nil
-}
-
-// complete sets the missing reference, and the missing fields that follow from the number. Without a number, it uses
-// the first payer that approves.
-func (o *order) complete(ctx context.Context, api *sandboxapi.Client) error {
-	o.reference = cmp.Or(o.reference, newReference())
-	if o.msisdn != "" && o.currency != "" && o.operator != "" && o.country != "" {
-		return nil
-	}
-	all, err := o.accounts(ctx, api)
-	if err != nil {
-		return err
-	}
-	for _, one := range all {
-		if o.msisdn == one.msisdn || o.msisdn == "" && one.approves {
-			o.msisdn, o.currency = one.msisdn, cmp.Or(o.currency, one.currency)
-			o.operator, o.country = cmp.Or(o.operator, one.operator), cmp.Or(o.country, one.country)
-			return nil
-		}
-	}
-	if o.msisdn == "" {
-		return errors.New("no test client can pay (state Active, behavior Approve, enough balance) and there are no test numbers: " +
-			"apply a TestClient, or pass --msisdn, --currency, --operator and --country")
-	}
-	if o.currency == "" || o.operator == "" || o.country == "" {
-		if w := operators.CheckLength(o.msisdn); w != nil {
-			return usage(fmt.Errorf("--msisdn=%s: %s", o.msisdn, w))
-		}
-		return usage(fmt.Errorf("the number %s is neither a test client nor a test number of the sandbox: "+
-			"pass --currency, --operator and --country too, such as --currency=RWF --operator=%s --country=RW", o.msisdn, payments.Operators[0]))
-	}
-	return nil
 }
 
 // text returns a pointer to value; nil for "".
@@ -180,10 +126,11 @@ func (p *program) payCommand() *cobra.Command {
 		Long: `Make a payment and print what happens until it is final.
 
 Without --msisdn the first test client that approves and has enough money pays, else
-the first test number that approves. The currency, the operator and the country
-follow from the payer. The exit code is 5 if the payment does not end SUCCESS, or as
+the first test number that approves. --name, --country, --operator and --currency
+choose among them; if none that fits approves, the first that fits is taken. The
+currency, the operator and the country follow from the payer. The exit code is 5 if the payment does not end SUCCESS, or as
 --expect says.`,
-		Example: "  " + p.called("pay", "--amount=1500") + "\n  " + p.called("pay", "--scenario=timeout --expect=TIMEOUT") + "\n  " +
+		Example: "  " + p.called("pay", "--amount=1500") + "\n  " + p.called("pay", "--country=CI --operator=orange") + "\n  " + p.called("pay", "--scenario=timeout --expect=TIMEOUT") + "\n  " +
 			p.called("pay", "--msisdn=+250788123456 --reference=order-1042 -o json"),
 	}
 	t := p.target(cmd)
@@ -222,9 +169,18 @@ var international = regexp.MustCompile(`^\+[1-9][0-9]{6,14}$`)
 
 func checkMSISDN(number string) error {
 	if number != "" && !international.MatchString(number) {
-		return usage(fmt.Errorf("--msisdn=%s: write the whole number with + and the code of its country, such as +250788123456", number))
+		return usage(fmt.Errorf("--msisdn=%s: write the whole number with + and the code of its country, digits only: %s", number, callingCodes()))
 	}
 	return nil
+}
+
+// callingCodes returns the beginnings of numbers as a text: "+225 for CI, +250 for RW".
+func callingCodes() string {
+	var all []string
+	for _, c := range payments.Countries {
+		all = append(all, "+"+c.CallingCode()+" for "+string(c))
+	}
+	return strings.Join(all, ", ")
 }
 
 func checkAmount(amount int64) error {
@@ -386,7 +342,8 @@ func (p *program) payoutCommand() *cobra.Command {
 		Long: `Pay money out from the merchant's float to a number (a disbursement).
 
 Operator, country and currency follow from a test client or a test number. For
-another number, pass all three.`,
+another number, pass all three. In place of a number, --name, --country, --operator
+and --currency choose one of those.`,
 		Example: "  " + p.called("payout", "--msisdn=+250788123456 --amount=1500"),
 	}
 	t := p.target(cmd)
@@ -395,8 +352,8 @@ another number, pass all three.`,
 		if err := o.check(); err != nil {
 			return err
 		}
-		if o.msisdn == "" {
-			return usage(errors.New("no recipient: pass --msisdn, such as --msisdn=+250788123456"))
+		if o.msisdn == "" && !o.chooses() {
+			return usage(errors.New("no recipient: pass --msisdn, or choose a test client or a test number by --name, --country, --operator or --currency"))
 		}
 		return t.withAPI(cmd, args, func(ctx context.Context, api *sandboxapi.Client, s *sandbox, _ []string) error {
 			if err := o.complete(ctx, api); err != nil {

@@ -1,0 +1,74 @@
+package cli
+
+import (
+	"context"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/cauri-dev/cauri/cmd/cauri/sandboxapi"
+	"github.com/cauri-dev/cauri/server/httpapi/wire"
+	"github.com/cauri-dev/cauri/server/payments"
+)
+
+func (p *program) numbersCommand() *cobra.Command {
+	var o output
+	var operator, country string
+	cmd := &cobra.Command{
+		Use:   "numbers",
+		Short: "List the test numbers, and what each does",
+		Long: `List the test numbers of the sandbox by operator and country: what the holder of each
+does, how a payment from it ends, and how a payout to it ends.`,
+		Example: "  " + p.called("numbers", "") + "\n  " + p.called("numbers", "--country=CI --operator=orange"),
+	}
+	t := p.target(cmd)
+	cmd.Flags().StringVar(&operator, "operator", "", "only those of "+payments.OneOf(payments.Operators))
+	cmd.Flags().StringVar(&country, "country", "", "only those of "+payments.OneOf(payments.Countries))
+	completeFlag(cmd, "operator", payments.Texts(payments.Operators)...)
+	completeFlag(cmd, "country", payments.Texts(payments.Countries)...)
+	o.add(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := o.check(); err != nil {
+			return err
+		}
+		return t.withAPI(cmd, args, func(ctx context.Context, api *sandboxapi.Client, _ *sandbox, _ []string) error {
+			all, err := api.TestNumbers(ctx)
+			if err != nil {
+				return err
+			}
+			all = slices.DeleteFunc(all, func(n wire.TestNumber) bool {
+				return operator != "" && !strings.EqualFold(n.Operator, operator) || country != "" && !strings.EqualFold(n.Country, country)
+			})
+			var names []string
+			for i := range all {
+				names = append(names, all[i].MSISDN)
+			}
+			return o.print(cmd.OutOrStdout(), all, names, func(out io.Writer) { printNumbers(out, all) })
+		})
+	}
+	return cmd
+}
+
+// printNumbers prints a table for each operator in each country. The API lists them in this order.
+func printNumbers(out io.Writer, all []wire.TestNumber) {
+	if len(all) == 0 {
+		Fprintf(out, "There are no such test numbers. spec.testNumbers of the sandbox may be None.\n")
+		return
+	}
+	for begin := 0; begin < len(all); {
+		first, end := &all[begin], begin
+		var rows [][]string
+		for ; end < len(all) && all[end].Operator == first.Operator && all[end].Country == first.Country; end++ {
+			n := &all[end]
+			rows = append(rows, []string{strings.TrimSuffix(n.Description, "."), n.CollectionOutcome, n.DisbursementOutcome, n.MSISDN})
+		}
+		if begin > 0 {
+			Fprintf(out, "\n")
+		}
+		Fprintf(out, "%s in %s, %s\n\n", first.Operator, first.Country, first.Currency)
+		table(out, Table{Titles: "BEHAVIOR PAYMENT PAYOUT NUMBER", Rows: rows, Shorten: "BEHAVIOR", Drop: "PAYOUT"})
+		begin = end
+	}
+}
