@@ -16,18 +16,25 @@ func newDevCommand() *cobra.Command {
 The command reads the same YAML as kubectl apply, and starts a Postgres if none is
 given. It prints the address and the key of each sandbox, and the addresses and
 credentials of the operators' own APIs. Then it prints a line for each transaction,
-event and attempt to deliver an event, like cauri tail. Without --file there is a
-sample sandbox. Press s to see the state of the sandboxes, o to open the console in a
+event and attempt to deliver an event, like cauri tail. Press s to see the state of the sandboxes, o to open the console in a
 browser, and Ctrl-C to stop.
+
+Without --file there is a sample: every operator in every country, and two phones that
+approve, in Côte d'Ivoire and in Rwanda. With --country, your own country comes first,
+and the phone is one of it. --print-sample prints the sample, to edit it.
 
 The database is --database-url (CAURI_DATABASE_URL, never DATABASE_URL), else a
 Postgres that the command starts and removes again; --data keeps its data.`,
-		Example: `  cauri dev
+		Example: `  cauri dev --country=CI
+  cauri dev --print-sample > sandbox.yaml
   cauri dev -f sandbox.yaml --watch --webhook-url=http://localhost:3000/webhooks --env-file=.env.cauri`,
 		Args: cli.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := quietLog(cmd); err != nil {
 				return err
+			}
+			if o.printSample {
+				return o.writeSample(cmd.OutOrStdout())
 			}
 			return runDev(cmd.Context(), o, newDevConsole(cmd.OutOrStdout(), cmd.InOrStdin()))
 		},

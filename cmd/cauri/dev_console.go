@@ -112,12 +112,12 @@ func nativeVariablesOf(secret map[string]string) (all []nativeVariables) {
 // nobody is a number outside every numbering plan.
 const nobody = "+99999999999"
 
-// curl returns a command that makes a payment; "" if the sandbox has no environment or no store.
+// curl returns a command that makes a payment; "" if the sandbox has no enabled environment or no store.
 func (s devSandbox) curl(reference string) cli.Lines {
-	if len(s.Spec.Stores) == 0 || len(s.Spec.Environments) == 0 {
+	e := firstEnabled(s.SandboxEnvironment)
+	if len(s.Spec.Stores) == 0 || e == nil {
 		return ""
 	}
-	e := s.Spec.Environments[0]
 	country, operator, msisdn, scenario := e.Country, e.Operator, nobody, `,"scenario":"success"`
 	numbers := operators.TestNumbersOf(payments.Operator(operator), payments.Country(country))
 	switch {

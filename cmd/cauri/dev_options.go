@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	_ "embed"
 	"errors"
 	"fmt"
 	"net"
@@ -27,6 +26,7 @@ type devOptions struct {
 	files         []string
 	story         string
 	country       string
+	printSample   bool
 	watch         bool
 	port          int
 	listen        string
@@ -70,8 +70,11 @@ func (o devOptions) check() error {
 	if o.story != "" && len(o.files) > 0 {
 		problems = append(problems, errors.New("--story has the resources of a story, and --file names others: leave one of them out"))
 	}
-	if o.country != "" && o.story == "" {
-		problems = append(problems, errors.New("--country is that of a story: name one with --story"))
+	if o.country != "" && len(o.files) > 0 {
+		problems = append(problems, errors.New("--country is that of the sample or of a story, and --file names other resources: leave one of them out"))
+	}
+	if o.printSample && (o.story != "" || len(o.files) > 0) {
+		problems = append(problems, errors.New("--print-sample prints the resources that there are without --file and --story: leave those out"))
 	}
 	if o.watch && len(o.files) == 0 {
 		problems = append(problems, errors.New("--watch needs --file: there is nothing that could change"))
@@ -117,7 +120,9 @@ func (o *devOptions) flags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringSliceVarP(&o.files, "file", "f", nil, "file or folder with the resources, as for kubectl apply; can be repeated; empty: a sample")
 	flags.StringVar(&o.story, "story", "", "story to play in its own sandbox, in place of files: cauri stories lists them")
-	flags.StringVar(&o.country, "country", "", "country of the story: "+payments.OneOf(payments.Countries)+"; empty: that of its file")
+	flags.StringVar(&o.country, "country", "", "country of the sample or of the story: "+payments.OneOf(payments.Countries)+
+		"; empty: a sample of all countries, or the country of the story's file")
+	flags.BoolVar(&o.printSample, "print-sample", false, "print the sample, to edit it and to apply it with --file or kubectl, and end")
 	flags.BoolVar(&o.watch, "watch", false, "apply the files again when they change")
 	flags.IntVar(&o.port, "port", 8080, "port of the API; 0 chooses a free one")
 	flags.StringVar(&o.listen, "listen", "127.0.0.1", "address that the API listens on; 0.0.0.0 in a container")
@@ -148,7 +153,10 @@ func (o devOptions) manifests(ctx context.Context) (manifests localapi.Manifests
 	case o.story != "":
 		manifests, err = o.storyManifests()
 	case len(o.files) == 0:
-		manifests, err = localapi.Parse("the sample", devSample)
+		var sample []byte
+		if sample, err = devSample(o.countryCode()); err == nil {
+			manifests, err = localapi.Parse("the sample", sample)
+		}
 	default:
 		manifests, err = localapi.Read(o.files...)
 	}
@@ -185,6 +193,3 @@ func localURL(listener net.Listener) *url.URL {
 	}
 	return &url.URL{Scheme: "http", Host: net.JoinHostPort(host, strconv.Itoa(at.Port))}
 }
-
-//go:embed dev-sample.yaml
-var devSample []byte

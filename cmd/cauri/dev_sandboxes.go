@@ -28,16 +28,43 @@ func (d *dev) sandboxes() []devSandbox {
 		secret := d.resources.Secret(types.NamespacedName{Namespace: s.Namespace, Name: s.CredentialsSecretName()})
 		s.uri, s.key, s.secret = secret["uri"], secret["api-key"], secret["webhook-signing-secret"]
 		s.native = nativeVariablesOf(secret)
-		for j := range clients {
-			t := &clients[j]
-			if s.payer == nil && t.Namespace == s.Namespace && t.Spec.SandboxRef.Name == s.Name && t.Spec.State == v1alpha1.TestClientActive &&
-				t.Spec.Behavior == "Approve" {
-				s.payer = t
-			}
-		}
+		s.payer = payerOf(s.SandboxEnvironment, clients)
 		all = append(all, s)
 	}
 	return all
+}
+
+// payerOf returns a test client of a sandbox that pays: one of its first enabled environment, else one of that country, else
+// any; nil for none.
+func payerOf(s *v1alpha1.SandboxEnvironment, clients []v1alpha1.TestClient) (payer *v1alpha1.TestClient) {
+	first, best := firstEnabled(s), -1
+	for i := range clients {
+		t := &clients[i]
+		if t.Namespace != s.Namespace || t.Spec.SandboxRef.Name != s.Name || t.Spec.State != v1alpha1.TestClientActive || t.Spec.Behavior != "Approve" {
+			continue
+		}
+		fits := 0
+		if first != nil && t.Status.Country == first.Country {
+			fits++
+			if t.Status.Operator == first.Operator {
+				fits++
+			}
+		}
+		if fits > best {
+			payer, best = t, fits
+		}
+	}
+	return payer
+}
+
+// firstEnabled returns the first enabled environment of a sandbox; nil for none.
+func firstEnabled(s *v1alpha1.SandboxEnvironment) *v1alpha1.Environment {
+	for i := range s.Spec.Environments {
+		if e := &s.Spec.Environments[i]; e.Enabled == nil || *e.Enabled {
+			return e
+		}
+	}
+	return nil
 }
 
 // currentResources returns the sandboxes and their test clients with current values from the API, because the status of

@@ -4,11 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"strings"
 
 	"github.com/cauri-dev/cauri/cmd/cauri/cli"
 	"github.com/cauri-dev/cauri/controllers/localapi"
-	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/stories"
 )
 
@@ -20,7 +18,7 @@ func (o devOptions) storyMarket() (*stories.Story, stories.Market, error) {
 	}
 	market := story.Market()
 	if o.country != "" {
-		market.Country = payments.Country(strings.ToUpper(o.country))
+		market.Country = o.countryCode()
 	}
 	return story, market, nil
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -17,6 +18,7 @@ import (
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
 	"github.com/cauri-dev/cauri/cmd/cauri/cli"
+	"github.com/cauri-dev/cauri/server/operators"
 	"github.com/cauri-dev/cauri/server/stories"
 )
 
@@ -75,7 +77,8 @@ func TestDevOptionsCheck(t *testing.T) {
 		"--data is the folder":                    {data: "x", databaseURL: "y"},
 		"--watch needs --file":                    {watch: true},
 		"--story has the resources":               {story: "double-tap", files: []string{"x.yaml"}},
-		"--country is that of a story":            {country: "CI"},
+		"--country is that of the sample":         {country: "CI", files: []string{"x.yaml"}},
+		"--print-sample prints the resources":     {printSample: true, story: "double-tap"},
 		"--base-url must be":                      {baseURL: "localhost"},
 		"--base-url must be the URL of a host, such as https://pay.test, and has more than that": {baseURL: "https://pay.test/cauri"},
 	} {
@@ -201,5 +204,94 @@ func TestStoriesOfDev(t *testing.T) {
 		if _, err := o.manifests(t.Context()); cli.ExitCode(err) != cli.ExitUsage || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %s", err, want)
 		}
+	}
+}
+
+// The sample is that of a country, is complete, and is the same by --file.
+func TestDevSample(t *testing.T) {
+	for country, want := range map[string]string{
+		"": "orange/CI XOF awa-kone +2250700000001, aline-mukamana +250788000001", "ci": "orange/CI XOF awa-kone +2250700000001",
+		"RW": "mtn/RW RWF aline-mukamana +250788000001", "BJ": "mtn/BJ XOF afi-dossou +2290197000001", "TG": "moov/TG XOF kossi-mensah +22896000001",
+	} {
+		var printed bytes.Buffer
+		if err := (devOptions{country: country}).writeSample(&printed); err != nil {
+			t.Fatal(err)
+		}
+		file := filepath.Join(t.TempDir(), "sandbox.yaml")
+		if err := os.WriteFile(file, printed.Bytes(), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for _, o := range []devOptions{{country: country}, {files: []string{file}}} {
+			if manifests, err := o.manifests(t.Context()); err != nil || len(manifests.Sandboxes()) != 1 {
+				t.Errorf("%v: %v, %v", o.files, manifests.Sandboxes(), err)
+			}
+		}
+		text := printed.String()
+		var phones []string
+		for _, p := range devPhones {
+			if _, after, found := strings.Cut(text, "name: "+p.Name+"\n"); found && strings.Contains(after, p.MSISDN) {
+				phones = append(phones, p.Name+" "+p.MSISDN)
+			}
+		}
+		var operator, market, currency string
+		_, after, _ := strings.Cut(text, "operator: ")
+		if _, err := fmt.Sscanf(after, "%s country: %s", &operator, &market); err != nil {
+			t.Error(err)
+		}
+		_, after, _ = strings.Cut(text, "currency: ")
+		_, _ = fmt.Sscan(after, &currency)
+		got := strings.ReplaceAll(fmt.Sprintf("%s/%s %s ", operator, market, currency), ",", "") + strings.Join(phones, ", ")
+		if got != want || strings.Count(text, "kind: TestClient") != len(phones) || strings.Count(text, "operator: ") != 13 {
+			t.Errorf("--country=%s: got %s, want %s in\n%s", country, got, want, text)
+		}
+	}
+	err := (devOptions{country: "SN"}).writeSample(io.Discard)
+	if _, again := (devOptions{country: "SN"}).manifests(t.Context()); cli.ExitCode(err) != cli.ExitUsage || again == nil || err.Error() != again.Error() ||
+		!strings.Contains(err.Error(), "--country=SN (CAURI_COUNTRY): write one of CI, RW, BJ or TG") {
+		t.Errorf("got %v and %v", err, again)
+	}
+}
+
+// Each phone of the sample is one of its operator by its number, so that its resource need not name the operator.
+func TestPhonesOfTheSample(t *testing.T) {
+	for _, p := range devPhones {
+		if operator, country, ok := operators.Detect(p.MSISDN); !ok || operators.CheckLength(p.MSISDN) != nil {
+			t.Errorf("%s is of %s in %s", p.MSISDN, operator, country)
+		}
+	}
+}
+
+// The first payment is one of the first enabled environment, whatever the names of the test clients are.
+func TestFirstPaymentIsOfTheFirstEnvironment(t *testing.T) {
+	sandbox := v1alpha1.SandboxEnvironment{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "shop"}}
+	sandbox.Spec.Stores = []v1alpha1.Store{{Slug: "shop"}}
+	sandbox.Spec.TestNumbers = "Standard"
+	sandbox.Spec.Environments = []v1alpha1.Environment{
+		{Operator: "mtn", Country: "RW", Enabled: new(false)}, {Operator: "orange", Country: "CI"}, {Operator: "moov", Country: "BJ"},
+	}
+	client := func(name, msisdn, operator, country string) v1alpha1.TestClient {
+		c := v1alpha1.TestClient{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}}
+		c.Spec = v1alpha1.TestClientSpec{SandboxRef: v1alpha1.SandboxReference{Name: "shop"}, MSISDN: msisdn, State: "Active", Behavior: "Approve"}
+		c.Status = v1alpha1.TestClientStatus{Operator: v1alpha1.Operator(operator), Country: v1alpha1.Country(country)}
+		return c
+	}
+	aline, koffi := client("aline", "+250788000001", "mtn", "RW"), client("koffi", "+2250500000001", "mtn", "CI")
+	awa := client("awa", "+2250700000001", "orange", "CI")
+	blocked := client("aa", "+2250700000009", "orange", "CI")
+	blocked.Spec.State = "Blocked"
+	for want, clients := range map[string][]v1alpha1.TestClient{
+		`"currency":"XOF","operator":"orange","country":"CI","msisdn":"+2250700000001"`: {aline, blocked, koffi, awa},
+		`"currency":"XOF","operator":"mtn","country":"CI","msisdn":"+2250500000001"`:    {aline, koffi},
+		`"currency":"RWF","operator":"mtn","country":"RW","msisdn":"+250788000001"`:     {blocked, aline},
+		`"currency":"XOF","operator":"orange","country":"CI","msisdn":"+2250730000901"`: {blocked},
+	} {
+		one := devSandbox{SandboxEnvironment: &sandbox, payer: payerOf(&sandbox, clients)}
+		if got := string(one.curl("r")); !strings.Contains(got, want) {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+	sandbox.Spec.Environments = sandbox.Spec.Environments[:1]
+	if got := (devSandbox{SandboxEnvironment: &sandbox}).curl("r"); got != "" {
+		t.Errorf("a sandbox without an enabled environment gets %s", got)
 	}
 }

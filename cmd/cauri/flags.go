@@ -24,7 +24,7 @@ import (
 var alternatives = map[string][]string{
 	"url": {"binding", "sandbox", "env-file", "namespace", "context", "kubeconfig"}, "api-key": {"binding"},
 	"env-file": {"url", "sandbox", "namespace", "context", "kubeconfig"}, "sandbox": {"url", "env-file"},
-	"secret": {"secret-file"}, "secret-file": {"secret"},
+	"secret": {"secret-file"}, "secret-file": {"secret"}, "country": {"file", "msisdn", "name"},
 }
 
 // flagsFromEnvironment sets the flags that are not on the command line from their environment variables.

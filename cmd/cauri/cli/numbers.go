@@ -21,7 +21,7 @@ func (p *program) numbersCommand() *cobra.Command {
 		Short: "List the test numbers, and what each does",
 		Long: `List the test numbers of the sandbox by operator and country: what the holder of each
 does, how a payment from it ends, and how a payout to it ends.`,
-		Example: "  " + p.called("numbers", "") + "\n  " + p.called("numbers", "--country=CI --operator=orange"),
+		Example: "  " + p.called("numbers", "") + "\n  " + p.called("numbers", "--country=CI"),
 	}
 	t := p.target(cmd)
 	cmd.Flags().StringVar(&operator, "operator", "", "only those of "+payments.OneOf(payments.Operators))

@@ -130,7 +130,7 @@ the first test number that approves. --name, --country, --operator and --currenc
 choose among them; if none that fits approves, the first that fits is taken. The
 currency, the operator and the country follow from the payer. The exit code is 5 if the payment does not end SUCCESS, or as
 --expect says.`,
-		Example: "  " + p.called("pay", "--amount=1500") + "\n  " + p.called("pay", "--country=CI --operator=orange") + "\n  " + p.called("pay", "--scenario=timeout --expect=TIMEOUT") + "\n  " +
+		Example: "  " + p.called("pay", "--amount=1500") + "\n  " + p.called("pay", "--country=CI") + "\n  " + p.called("pay", "--scenario=timeout --expect=TIMEOUT") + "\n  " +
 			p.called("pay", "--msisdn=+250788123456 --reference=order-1042 -o json"),
 	}
 	t := p.target(cmd)

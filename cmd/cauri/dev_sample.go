@@ -1,0 +1,98 @@
+package main
+
+import (
+	"bytes"
+	_ "embed"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/template"
+
+	"github.com/cauri-dev/cauri/cmd/cauri/cli"
+	"github.com/cauri-dev/cauri/server/operators"
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/sandboxes"
+)
+
+//go:embed dev-sample.yaml.tmpl
+var devSampleText string
+
+var devSampleTemplate = template.Must(template.New("sample").Parse(devSampleText))
+
+// devPhone is a test client of the sample.
+type devPhone struct {
+	MSISDN, Person, Name string // Name is that of the resource
+	alone                bool   // it is in the sample of its country only
+}
+
+var devPhones = []devPhone{
+	{"+2250700000001", "Awa Koné", "awa-kone", false},
+	{"+250788000001", "Aline Mukamana", "aline-mukamana", false},
+	{"+2290197000001", "Afi Dossou", "afi-dossou", true},
+	{"+22896000001", "Kossi Mensah", "kossi-mensah", true},
+}
+
+// Market returns the operator and the country of the phone, by its number.
+func (p devPhone) Market() (m sandboxes.Market) {
+	m.Operator, m.Country, _ = operators.Detect(p.MSISDN)
+	return m
+}
+
+// devSample returns the resources of `cauri dev` without files: every operator in every country. With a country, its
+// environments and its currency come first, and the only phone is of it. It returns an error for a country that is no
+// market.
+func devSample(country payments.Country) ([]byte, error) {
+	if country != "" && !slices.Contains(payments.Countries, country) {
+		return nil, fmt.Errorf("--country=%s (CAURI_COUNTRY): write one of %s", country, payments.OneOf(payments.Countries))
+	}
+	phones := slices.DeleteFunc(slices.Clone(devPhones), func(p devPhone) bool {
+		return country == "" && p.alone || country != "" && p.Market().Country != country
+	})
+	first := phones[0].Market()
+	place := func(m sandboxes.Market) int {
+		switch {
+		case m == first:
+			return 0
+		case m.Country == first.Country:
+			return 1
+		}
+		return 2
+	}
+	var environments []sandboxes.Market
+	for _, c := range payments.Countries {
+		for _, o := range payments.Operators {
+			if o.In(c) {
+				environments = append(environments, sandboxes.Market{Operator: o, Country: c})
+			}
+		}
+	}
+	slices.SortStableFunc(environments, func(a, b sandboxes.Market) int { return place(a) - place(b) })
+	var currencies []payments.Currency
+	for _, e := range environments {
+		if currency, _ := e.Country.Currency(); !slices.Contains(currencies, currency) {
+			currencies = append(currencies, currency)
+		}
+	}
+	var text bytes.Buffer
+	err := devSampleTemplate.Execute(&text, map[string]any{"Environments": environments, "Currencies": currencies, "Phones": phones})
+	return text.Bytes(), err
+}
+
+// countryCode returns the country of --country in capitals, as its code is written.
+func (o devOptions) countryCode() payments.Country {
+	return payments.Country(strings.ToUpper(o.country))
+}
+
+// writeSample prints the sample.
+func (o devOptions) writeSample(out io.Writer) error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	sample, err := devSample(o.countryCode())
+	if err != nil {
+		return cli.Usage(err)
+	}
+	_, err = out.Write(sample)
+	return err
+}
