@@ -198,7 +198,7 @@ func (c *checker) content(l *Line) {
 	}
 }
 
-const badNumber = "must be a number in international form, for example +250788123456"
+const badNumber = "must be a number in international form: + and the code of its country, digits only"
 
 func (c *checker) nothing(expected bool) {
 	switch {

@@ -98,8 +98,8 @@ func TestWrongLines(t *testing.T) {
 			"the transactions that have this event: leave it out",
 		`[{"float":{"currency":"EUR"}}]`: "expect[0].float.currency must be XOF or RWF; expect[0].float.equals is required: write an amount, " +
 			"for example 48500",
-		`[{"testClient":{"msisdn":"0788","balance":-1}}]`: "expect[0].testClient.msisdn must be a number in international form, for example " +
-			"+250788123456; expect[0].testClient.balance must be from 0 to 1000000000000000",
+		`[{"testClient":{"msisdn":"0788","balance":-1}}]`: "expect[0].testClient.msisdn must be a number in international form: " +
+			"+ and the code of its country, digits only; expect[0].testClient.balance must be from 0 to 1000000000000000",
 		`[{"refunds":{"total":1}}]`: "expect[0].refunds.of is required: write the order, for example order-1042",
 		`[{"nothingElse":false}]`:   "expect[0].nothingElse must be true: leave the line out if there may be other transactions",
 		`[{"merchant":{"get":"http://localhost"}}]`: "expect[0].merchant is for `cauri expect` only, since Cauri itself asks no URL: leave the " +

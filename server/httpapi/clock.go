@@ -17,7 +17,7 @@ func (a *API) getClock(_ http.ResponseWriter, r *http.Request, who *service.Call
 }
 
 func (a *API) advanceClock(w http.ResponseWriter, r *http.Request, who *service.Caller) (httpfront.Answer, error) {
-	body, err := decode.AdvanceClock.Decode(w, r)
+	body, err := decode.AdvanceClock.Decode(w, r, who.Sandbox)
 	if err != nil {
 		return httpfront.Answer{}, err
 	}

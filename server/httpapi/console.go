@@ -21,7 +21,7 @@ import (
 func (a *API) createConsoleLink(w http.ResponseWriter, r *http.Request, who *service.Caller) (httpfront.Answer, error) {
 	var body wire.ConsoleLinkRequest
 	if r.ContentLength != 0 {
-		sent, err := decode.CreateConsoleLink.Decode(w, r)
+		sent, err := decode.CreateConsoleLink.Decode(w, r, who.Sandbox)
 		if err != nil {
 			return httpfront.Answer{}, err
 		}

@@ -11,7 +11,7 @@ import (
 )
 
 func (a *API) createDisbursement(w http.ResponseWriter, r *http.Request, who *service.Caller) (httpfront.Answer, error) {
-	body, err := decode.CreateDisbursement.Decode(w, r)
+	body, err := decode.CreateDisbursement.Decode(w, r, who.Sandbox)
 	if err != nil {
 		return httpfront.Answer{}, err
 	}

@@ -78,7 +78,7 @@ func (a *API) compareEvent(w http.ResponseWriter, r *http.Request, who *service.
 	if err != nil {
 		return httpfront.Answer{}, view.NoSuchEvent()
 	}
-	body, err := decode.CompareEvent.Decode(w, r)
+	body, err := decode.CompareEvent.Decode(w, r, who.Sandbox)
 	if err != nil {
 		return httpfront.Answer{}, err
 	}

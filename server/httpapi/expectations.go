@@ -10,7 +10,7 @@ import (
 )
 
 func (a *API) evaluateExpectations(w http.ResponseWriter, r *http.Request, who *service.Caller) (httpfront.Answer, error) {
-	body, err := decode.EvaluateExpectations.Decode(w, r)
+	body, err := decode.EvaluateExpectations.Decode(w, r, who.Sandbox)
 	if err != nil {
 		return httpfront.Answer{}, err
 	}

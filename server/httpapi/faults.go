@@ -27,7 +27,7 @@ func (a *API) listFaults(w http.ResponseWriter, r *http.Request, who *service.Ca
 }
 
 func (a *API) setFault(w http.ResponseWriter, r *http.Request, who *service.Caller) (httpfront.Answer, error) {
-	body, err := decode.SetFault.Decode(w, r)
+	body, err := decode.SetFault.Decode(w, r, who.Sandbox)
 	if err != nil {
 		return httpfront.Answer{}, err
 	}

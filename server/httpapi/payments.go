@@ -15,7 +15,7 @@ import (
 )
 
 func (a *API) createPayment(w http.ResponseWriter, r *http.Request, who *service.Caller) (httpfront.Answer, error) {
-	body, err := decode.CreatePayment.Decode(w, r)
+	body, err := decode.CreatePayment.Decode(w, r, who.Sandbox)
 	if err != nil {
 		return httpfront.Answer{}, err
 	}

@@ -17,7 +17,7 @@ import (
 func (a *API) createReceiverCheck(w http.ResponseWriter, r *http.Request, who *service.Caller) (httpfront.Answer, error) {
 	var body wire.ReceiverCheckRequest
 	if r.ContentLength != 0 {
-		sent, err := decode.CreateReceiverCheck.Decode(w, r)
+		sent, err := decode.CreateReceiverCheck.Decode(w, r, who.Sandbox)
 		if err != nil {
 			return httpfront.Answer{}, err
 		}

@@ -13,7 +13,7 @@ import (
 )
 
 func (a *API) createRefund(w http.ResponseWriter, r *http.Request, who *service.Caller) (httpfront.Answer, error) {
-	body, err := decode.CreateRefund.DecodeOptional(w, r)
+	body, err := decode.CreateRefund.DecodeOptional(w, r, who.Sandbox)
 	if err != nil {
 		return httpfront.Answer{}, err
 	}

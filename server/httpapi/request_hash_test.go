@@ -29,21 +29,21 @@ const hashesFile = "testdata/request_hashes.json"
 // hashHandlers answer a request with the hash that the idempotency check stores, or with the error body.
 var hashHandlers = map[string]func(w http.ResponseWriter, r *http.Request) ([]byte, error){
 	"/v1/payments": func(w http.ResponseWriter, r *http.Request) ([]byte, error) {
-		body, err := decode.CreatePayment.Decode(w, r)
+		body, err := decode.CreatePayment.Decode(w, r, nil)
 		if err != nil {
 			return nil, err
 		}
 		return decode.CreatePayment.Hash(payments.Collection, "", body), nil
 	},
 	"/v1/payments/{id}/refund": func(w http.ResponseWriter, r *http.Request) ([]byte, error) {
-		body, err := decode.CreateRefund.DecodeOptional(w, r)
+		body, err := decode.CreateRefund.DecodeOptional(w, r, nil)
 		if err != nil {
 			return nil, err
 		}
 		return decode.CreateRefund.Hash(payments.Refund, chi.URLParam(r, "id"), body), nil
 	},
 	"/v1/disbursements": func(w http.ResponseWriter, r *http.Request) ([]byte, error) {
-		body, err := decode.CreateDisbursement.Decode(w, r)
+		body, err := decode.CreateDisbursement.Decode(w, r, nil)
 		if err != nil {
 			return nil, err
 		}

@@ -58,7 +58,7 @@ func msisdnInPath(r *http.Request) (string, error) {
 }
 
 func (a *API) createTestClient(w http.ResponseWriter, r *http.Request, who *service.Caller) (httpfront.Answer, error) {
-	body, err := decode.CreateTestClient.Decode(w, r)
+	body, err := decode.CreateTestClient.Decode(w, r, who.Sandbox)
 	if err != nil {
 		return httpfront.Answer{}, err
 	}
@@ -76,7 +76,7 @@ func (a *API) patchTestClient(w http.ResponseWriter, r *http.Request, who *servi
 	if err != nil {
 		return httpfront.Answer{}, err
 	}
-	patch, err := decode.PatchTestClient.Decode(w, r)
+	patch, err := decode.PatchTestClient.Decode(w, r, who.Sandbox)
 	if err != nil {
 		return httpfront.Answer{}, err
 	}

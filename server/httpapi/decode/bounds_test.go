@@ -11,7 +11,7 @@ import (
 
 func TestBoundsAreWrittenAsWholeNumbers(t *testing.T) {
 	t.Parallel()
-	_, err := CreateRefund.parse(http.Header{}, []byte(`{"reference":"r1","amount":1000000000001}`))
+	_, err := CreateRefund.parse(http.Header{}, []byte(`{"reference":"r1","amount":1000000000001}`), nil)
 	var refused *wire.Error
 	if !errors.As(err, &refused) {
 		t.Fatal(err)

@@ -19,6 +19,7 @@ import (
 
 	"github.com/cauri-dev/cauri/server/httpapi/view"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/syntax"
 )
 
@@ -34,7 +35,7 @@ func init() {
 type Decoder[T any] struct {
 	Schema     *huma.Schema // schema in the API's description
 	fields     []field      // sorted by name
-	sample     string       // a body in short, for messages
+	shown      int          // index of the field in a body in short, for messages
 	mergePatch bool         // RFC 7396: null sets a pointer to a zero value; a missing field stays nil
 }
 
@@ -45,8 +46,7 @@ type field struct {
 	schema   *huma.Schema // schema for huma's validator
 	required bool
 	absence  string // what the absence of a field that may not be null does; empty: it may be null
-	example  string // end of messages about the field; may be empty
-	sample   string // the field with an example in JSON
+	example  any    // nil for none
 }
 
 func newDecoder[T any]() *Decoder[T] {
@@ -63,30 +63,25 @@ func newDecoder[T any]() *Decoder[T] {
 			name: name, index: i, schema: &checked, required: slices.Contains(d.Schema.Required, name), absence: t.Field(i).Tag.Get("null"),
 		}
 		if len(schema.Examples) > 0 {
-			value, _ := json.Marshal(schema.Examples[0])
-			f.sample = fmt.Sprintf("%q: %s", name, value)
-			if text, ok := schema.Examples[0].(string); ok {
-				value = []byte(text)
-			}
-			f.example = ", for example " + string(value)
+			f.example = schema.Examples[0]
 		}
 		describe(schema, f.required || f.absence != "")
 		d.fields = append(d.fields, f)
 	}
-	d.sample = d.shortened(t)
+	shown := d.fieldShown(t)
 	slices.SortFunc(d.fields, func(a, b field) int { return strings.Compare(a.name, b.name) })
+	d.shown = slices.IndexFunc(d.fields, func(f field) bool { return f.name == shown })
 	return d
 }
 
-// shortened returns a body with one field: the first that is required, else the first that can be set to nothing, which
-// changes something by itself.
-func (d *Decoder[T]) shortened(t reflect.Type) string {
+// fieldShown returns the name of the field in a body in short: the first that is required, else the first that can be set
+// to nothing, which changes something by itself.
+func (d *Decoder[T]) fieldShown(t reflect.Type) string {
 	shown := slices.IndexFunc(d.fields, func(f field) bool { return f.required })
 	if shown < 0 {
 		shown = slices.IndexFunc(d.fields, func(f field) bool { return t.Field(f.index).Type.Kind() == reflect.Pointer })
 	}
-	f := d.fields[max(0, shown)]
-	return "{" + cmp.Or(f.sample, fmt.Sprintf("%q: ...", f.name)) + ", ...}"
+	return d.fields[max(0, shown)].name
 }
 
 // describe adds to a field's schema the rules that the decoder checks in Go instead of in huma. The checks in Go are
@@ -112,8 +107,9 @@ func newMergePatch[T any]() *Decoder[T] {
 	return d
 }
 
-// Decode reads and validates a request's body. Its error has the type [*wire.Error], and names every wrong field.
-func (d *Decoder[T]) Decode(w http.ResponseWriter, r *http.Request) (*T, error) {
+// Decode reads and validates the body of a request to a sandbox. Its error has the type [*wire.Error], and names every wrong
+// field. The examples in the error are of the sandbox; nil: of any.
+func (d *Decoder[T]) Decode(w http.ResponseWriter, r *http.Request, sandbox *sandboxes.Sandbox) (*T, error) {
 	if err := d.checkMediaType(r); err != nil {
 		return nil, err
 	}
@@ -121,11 +117,11 @@ func (d *Decoder[T]) Decode(w http.ResponseWriter, r *http.Request) (*T, error) 
 	if err != nil {
 		return nil, err
 	}
-	return d.parse(w.Header(), text)
+	return d.parse(w.Header(), text, sandbox)
 }
 
 // DecodeOptional is [Decoder.Decode] for an optional body. It returns a zero T for an empty body.
-func (d *Decoder[T]) DecodeOptional(w http.ResponseWriter, r *http.Request) (*T, error) {
+func (d *Decoder[T]) DecodeOptional(w http.ResponseWriter, r *http.Request, sandbox *sandboxes.Sandbox) (*T, error) {
 	text, err := readBody(w, r)
 	if err != nil {
 		return nil, err
@@ -136,19 +132,19 @@ func (d *Decoder[T]) DecodeOptional(w http.ResponseWriter, r *http.Request) (*T,
 	if err := d.checkMediaType(r); err != nil {
 		return nil, err
 	}
-	return d.parse(w.Header(), text)
+	return d.parse(w.Header(), text, sandbox)
 }
 
 // parse decodes and validates the text of a body. It names the fields that it ignores in the header of the answer.
-func (d *Decoder[T]) parse(header http.Header, text []byte) (*T, error) {
+func (d *Decoder[T]) parse(header http.Header, text []byte, sandbox *sandboxes.Sandbox) (*T, error) {
 	sent, err := parseObject(text)
 	switch {
 	case errors.Is(err, errNoObject):
-		return nil, view.MalformedBody(noObject(syntax.JSON(text), "Send one like "+d.sample))
+		return nil, view.MalformedBody(noObject(syntax.JSON(text), "Send one like "+d.fields[d.shown].sample(examples{sandbox: sandbox})))
 	case err != nil:
 		return nil, err
 	}
-	body, wrong, check := new(T), wire.FieldErrors{}, newValidation()
+	body, wrong, check := new(T), wire.FieldErrors{}, newValidation(examples{sandbox, sent})
 	into, unknown := reflect.ValueOf(body).Elem(), len(sent)
 	for i := range d.fields {
 		f := &d.fields[i]
@@ -158,9 +154,9 @@ func (d *Decoder[T]) parse(header http.Header, text []byte) (*T, error) {
 		}
 		switch {
 		case value == nil && f.required:
-			wrong[f.name] = []string{"is required" + f.example}
+			wrong[f.name] = []string{"is required" + f.forExample(check.examples)}
 		case value == nil && given && f.absence != "":
-			wrong[f.name] = []string{"must not be null, as JavaScript writes NaN: send a value" + f.example + ", or leave it out " + f.absence}
+			wrong[f.name] = []string{"must not be null, as JavaScript writes NaN: send a value" + f.forExample(check.examples) + ", or leave it out " + f.absence}
 		case value == nil && given && d.mergePatch:
 			f.clear(into)
 		case value == nil:
@@ -298,23 +294,26 @@ func integerOf(number json.Number) any {
 type validation struct {
 	path   *huma.PathBuffer
 	result huma.ValidateResult
+	examples
 }
 
-func newValidation() *validation { return &validation{path: huma.NewPathBuffer(nil, 0)} }
+func newValidation(e examples) *validation {
+	return &validation{path: huma.NewPathBuffer(nil, 0), examples: e}
+}
 
 // problems returns the messages about an invalid value of a field.
 func (v *validation) problems(f *field, value any) (problems []string) {
 	if text, ok := value.(string); ok && strings.ContainsRune(text, 0) {
 		problems = append(problems, "must not contain NUL characters")
 	} else if ok && f.schema.Format == "uri" && !absoluteURL(text) {
-		problems = append(problems, "expected an absolute http or https URL"+f.example)
+		problems = append(problems, "expected an absolute http or https URL"+f.forExample(v.examples))
 	}
 	v.result.Reset()
 	huma.Validate(Schemas, f.schema, v.path, huma.ModeWriteToServer, value, &v.result)
 	for _, e := range v.result.Errors {
 		var detail *huma.ErrorDetail
 		if errors.As(e, &detail) {
-			problems = append(problems, f.plain(detail.Message)+f.example)
+			problems = append(problems, f.plain(detail.Message)+f.forExample(v.examples))
 		}
 	}
 	return problems

@@ -58,7 +58,7 @@ func agree[T any](t *testing.T, schema *jsonschema.Schema, decoder *Decoder[T], 
 	if err != nil {
 		return
 	}
-	_, refusal := decoder.parse(http.Header{}, text)
+	_, refusal := decoder.parse(http.Header{}, text, nil)
 	if refused := schema.Validate(value); (refused == nil) != (refusal == nil) {
 		t.Errorf("%s\nthe description says: %v\nthe service says: %v", text, refused, refusal)
 	}

@@ -31,7 +31,7 @@ func FuzzAmount(f *testing.F) {
 		if strings.ContainsAny(text, `,"{}[]`) || !utf8.ValidString(text) {
 			return // may be several fields
 		}
-		body, err := CreateRefund.parse(http.Header{}, []byte(`{"amount":`+text+`}`))
+		body, err := CreateRefund.parse(http.Header{}, []byte(`{"amount":`+text+`}`), nil)
 		written := strings.Trim(text, " \t\r\n")
 		n, isNumber := new(big.Int).SetString(written, 10)
 		valid := isNumber && decimalInteger.MatchString(written) && n.Cmp(big.NewInt(1)) >= 0 && n.Cmp(big.NewInt(payments.MaxAmount)) <= 0

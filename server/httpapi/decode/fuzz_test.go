@@ -54,7 +54,7 @@ func fuzzBody[T any](f *testing.F, decoder *Decoder[T], seeds ...string) {
 			return // readBody refuses it
 		}
 		agree(t, schema, decoder, text)
-		got, err := decoder.parse(http.Header{}, text)
+		got, err := decoder.parse(http.Header{}, text, nil)
 		if err != nil {
 			if got != nil {
 				t.Errorf("%q is refused, and read as %v", text, got)
@@ -95,7 +95,7 @@ func fuzzBody[T any](f *testing.F, decoder *Decoder[T], seeds ...string) {
 				t.Errorf("%q: %q has %d characters", text, field.value, n)
 			}
 		}
-		again, err := decoder.parse(http.Header{}, written)
+		again, err := decoder.parse(http.Header{}, written, nil)
 		if err != nil || !reflect.DeepEqual(got, again) {
 			t.Fatalf("%q is written as %s, and read then, %v, as %v, not as %v", text, written, err, again, got)
 		}
@@ -125,7 +125,7 @@ func zeroIsRefused[T any](t *testing.T, decoder *Decoder[T]) {
 		if field.Type.Kind() == reflect.Pointer {
 			continue
 		}
-		if problems := newValidation().problems(&f, reflect.Zero(field.Type).Interface()); len(problems) == 0 {
+		if problems := newValidation(examples{}).problems(&f, reflect.Zero(field.Type).Interface()); len(problems) == 0 {
 			t.Errorf("%T: the zero value may be sent for %s: make it a pointer", decoder, field.Name)
 		}
 	}
@@ -180,7 +180,7 @@ func FuzzTestClientPatch(f *testing.F) {
 			MSISDN: "+250788000001", Operator: payments.MTN, Country: payments.Rwanda, Behavior: payments.Ignore, Balance: 50, Blocked: true,
 		}}
 		after := before
-		patch, err := PatchTestClient.parse(http.Header{}, text)
+		patch, err := PatchTestClient.parse(http.Header{}, text, nil)
 		if err == nil {
 			err = ApplyPatch(patch, &after)
 		}
@@ -202,7 +202,7 @@ func FuzzTestClientPatch(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := CreateTestClient.parse(http.Header{}, written); err != nil {
+		if _, err := CreateTestClient.parse(http.Header{}, written, nil); err != nil {
 			t.Errorf("%q makes it %s, which is refused: %v", text, written, err)
 		}
 	})
@@ -223,8 +223,8 @@ func FuzzMSISDN(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, ofPayment := CreatePayment.parse(http.Header{}, body)
-		_, ofDisbursement := CreateDisbursement.parse(http.Header{}, body)
+		_, ofPayment := CreatePayment.parse(http.Header{}, body, nil)
+		_, ofDisbursement := CreateDisbursement.parse(http.Header{}, body, nil)
 		for name, err := range map[string]error{"payments": ofPayment, "disbursements": ofDisbursement} {
 			if got := err.(*wire.Error).Detail["fieldErrors"].(wire.FieldErrors)["msisdn"] == nil; got != want {
 				t.Errorf("%s: %q is valid: %t, want %t", name, msisdn, got, want)
