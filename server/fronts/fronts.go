@@ -92,7 +92,9 @@ func New(o Options) *Server {
 		Requests: o.Requests, Streams: x.NewStreams(o.Ledger, httpapi.NewStreamText(o.Directory)), Version: o.Version,
 		Roots: o.Roots,
 	}
-	v1 := httpapi.New(httpapi.Options{Shared: shared, BaseURL: o.BaseURL, Console: o.Console, Consoles: o.ConsoleURL})
+	v1 := httpapi.New(httpapi.Options{
+		Shared: shared, BaseURL: o.BaseURL, Console: o.Console, Consoles: o.ConsoleURL, OwnExamples: o.RefusedHost != nil,
+	})
 	operators := native.New(native.Options{Shared: shared, Now: o.Now, Random: o.Random, BaseURL: o.BaseURL, PINKey: o.PINKey})
 	router := chi.NewRouter()
 	x.Use(router, v1.Front())

@@ -6,6 +6,7 @@ package httpapi
 
 import (
 	"net/url"
+	"strings"
 
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/httpfront"
@@ -30,6 +31,7 @@ type API struct {
 	sandboxes *sandboxes.Registry
 	console   bool
 	consoles  *url.URL
+	examples  func(form string) *sandboxes.Sandbox
 }
 
 // Options are the dependencies and settings of an [API].
@@ -38,15 +40,33 @@ type Options struct {
 	Console  bool     // whether there is a console
 	Consoles *url.URL // base URL of the consoles, if they have a host of their own; nil: where the API is
 	BaseURL  *url.URL // base URL for merchants, used in the API's description; nil: not known
+	// OwnExamples makes the examples of a sandbox's page those of its market. Anybody sees them, so it is for the machine of
+	// a developer.
+	OwnExamples bool
 }
 
 // New returns an API.
 func New(o Options) *API {
-	return &API{
+	a := &API{
 		pipeline: o.Pipeline, service: o.Service, ledger: o.Ledger, books: o.Books, directory: o.Directory,
 		requests: o.Requests, streams: o.Streams, version: o.Version, baseURL: o.BaseURL,
 		sandboxes: o.Sandboxes, console: o.Console, consoles: o.Consoles,
 	}
+	if o.OwnExamples {
+		a.examples = a.sandboxAt
+	}
+	return a
+}
+
+// sandboxAt returns the sandbox of a path such as /sandboxes/default/shop. Without one, it is the only sandbox. It returns nil
+// for none.
+func (a *API) sandboxAt(form string) *sandboxes.Sandbox {
+	parts := strings.Split(form, "/")
+	if len(parts) < 4 {
+		return a.directory.Only()
+	}
+	found, _ := a.directory.ByName(parts[2], parts[3])
+	return found
 }
 
 // Version is the version of the API, in the format of a date.

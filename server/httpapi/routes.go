@@ -24,7 +24,7 @@ func (a *API) Route(router chi.Router) {
 			router.Method(r.Method, form, r.handler)
 		}
 	}
-	for path, page := range apidoc.Pages(apidoc.Hosts{Public: a.baseURL, Console: a.console, Consoles: a.consoles}) {
+	for path, page := range apidoc.Pages(apidoc.Hosts{Public: a.baseURL, Console: a.console, Consoles: a.consoles, Sandbox: a.examples}) {
 		for _, form := range httpfront.FormsOf(path) {
 			router.Method(http.MethodGet, form, page)
 			router.Method(http.MethodPost, form, page)

@@ -157,6 +157,19 @@ func (d *Directory) ByName(namespace, named string) (*Sandbox, bool) {
 	return sandbox, ok
 }
 
+// Only returns the only sandbox; nil if there is none, or another one.
+func (d *Directory) Only() *Sandbox {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	if len(d.byName) != 1 {
+		return nil
+	}
+	for _, sandbox := range d.byName {
+		return sandbox
+	}
+	return nil
+}
+
 // ByHostCode returns the sandbox whose organization has a [HostCode].
 func (d *Directory) ByHostCode(code string) (*Sandbox, bool) {
 	d.mu.RLock()

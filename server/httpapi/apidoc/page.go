@@ -2,17 +2,20 @@ package apidoc
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"embed"
 	"fmt"
 	"net/http"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
 	"github.com/cauri-dev/cauri/server/assets"
 	"github.com/cauri-dev/cauri/server/httpfront/static"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
 const (
@@ -35,6 +38,9 @@ type Hosts struct {
 	Public   *url.URL // base URL of the APIs; nil: not known
 	Console  bool     // whether there are consoles
 	Consoles *url.URL // base URL of the consoles, if they have a host of their own; nil: Public
+	// Sandbox returns the sandbox that the examples are of, by the path before that of the page; nil for none. A page that
+	// strangers see must not have one, because it tells that the sandbox is there.
+	Sandbox func(form string) *sandboxes.Sandbox
 }
 
 // Pages returns the handlers of all pages by their paths.
@@ -76,6 +82,7 @@ type shared struct {
 // piece is a part of a page. Every answer shares the text; what follows it depends on the request.
 type piece struct {
 	text, then []byte
+	of         figure // that then is a part of
 }
 
 var (
@@ -88,9 +95,14 @@ var (
 
 func sharedOf(text []byte) *shared {
 	s, from := &shared{digest: fmt.Sprintf("%x", sha256.Sum256(text))}, 0
+	places := placesOfExamples(text)
 	for _, at := range varying.FindAllIndex(text, -1) {
-		s.pieces = append(s.pieces, piece{text[from:at[0]], text[at[0]:at[1]]})
-		from = at[1]
+		places = append(places, place{at[0], at[1], noFigure})
+	}
+	slices.SortFunc(places, func(a, b place) int { return cmp.Compare(a.begin, b.begin) })
+	for _, at := range places {
+		s.pieces = append(s.pieces, piece{text[from:at.begin], text[at.begin:at.end], at.of})
+		from = at.end
 	}
 	s.pieces = append(s.pieces, piece{text: text[from:]})
 	return s
@@ -105,12 +117,14 @@ func (p *page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusSeeOther)
 		return
 	}
-	theme, address := assets.Theme(r), []byte(assets.Shown(origin+form))
+	theme, address, market := assets.Theme(r), []byte(assets.Shown(origin+form)), p.marketOf(form)
 	page := p.shared()
 	parts := make([][]byte, 0, 2*len(page.pieces))
 	for _, piece := range page.pieces {
 		then := piece.then
 		switch {
+		case piece.of != noFigure:
+			then = inMarket(then, piece.of, market)
 		case string(then) == PageAddress:
 			then = address
 		case string(then) == "<html " && theme != "":
@@ -122,7 +136,7 @@ func (p *page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		parts = append(parts, piece.text, then)
 	}
-	version := strings.Join([]string{page.digest, string(address), form, theme, fmt.Sprint(p.Console, p.Consoles)}, "\n")
+	version := strings.Join([]string{page.digest, string(address), form, theme, fmt.Sprint(p.Console, p.Consoles, market)}, "\n")
 	content := static.Of("text/html; charset=utf-8", version, parts...)
 	content.Header.Set("Content-Security-Policy", assets.Policy)
 	content.Header.Set("Referrer-Policy", "no-referrer")

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/cauri-dev/cauri/server/httpapi/apidoc"
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
 // discarded is an answer that nobody reads.
@@ -57,5 +59,58 @@ func TestPageWithoutConsoleIsAnotherOne(t *testing.T) {
 	}
 	if len(etags) != 2 || etags[""] {
 		t.Errorf("the ETags are %v", etags)
+	}
+}
+
+// A page of a sandbox has examples of its market. A page of none, and of another path, has the fixed ones.
+func TestPageHasExamplesOfTheSandbox(t *testing.T) {
+	t.Parallel()
+	ci := sandboxes.Market{Operator: payments.Orange, Country: payments.CoteDIvoire}
+	mtn := sandboxes.Market{Operator: payments.MTN, Country: payments.CoteDIvoire}
+	rwanda := sandboxes.Market{Operator: payments.MTN, Country: payments.Rwanda}
+	shown := func(markets ...sandboxes.Market) (string, string) {
+		hosts := apidoc.Hosts{}
+		if len(markets) > 0 {
+			hosts.Sandbox = func(form string) *sandboxes.Sandbox {
+				if form != "/sandboxes/team/checkout" {
+					return nil
+				}
+				s := &sandboxes.Sandbox{Markets: markets, Environments: map[sandboxes.Market]sandboxes.Environment{}}
+				for _, m := range markets {
+					s.Environments[m] = sandboxes.Environment{Enabled: true}
+				}
+				return s
+			}
+		}
+		w := httptest.NewRecorder()
+		apidoc.Pages(hosts)[apidoc.PagePath].ServeHTTP(w, httptest.NewRequest(http.MethodGet, "http://a.example/sandboxes/team/checkout/docs", nil))
+		return w.Body.String(), w.Header().Get("ETag")
+	}
+	fixed, tag := shown()
+	if same, again := shown(rwanda, ci); same != fixed || again != tag {
+		t.Error("the page of a sandbox of MTN in Rwanda is another one")
+	}
+	request := func(page string) string {
+		_, request, _ := strings.Cut(page, `<figure class="code request">`)
+		request, _, _ = strings.Cut(request, "</figure>")
+		return request
+	}
+	for name, test := range map[string]struct {
+		markets []sandboxes.Market
+		want    []string
+	}{
+		"Orange":             {[]sandboxes.Market{ci}, []string{"+2250707123456", "XOF", "&#34;orange&#34;", "&#34;CI&#34;"}},
+		"Orange, Rwanda too": {[]sandboxes.Market{ci, rwanda}, []string{"+2250707123456", "XOF", "&#34;orange&#34;", "&#34;CI&#34;"}},
+		"MTN too":            {[]sandboxes.Market{ci, rwanda, mtn}, []string{"+2250506123456", "XOF", "&#34;mtn&#34;", "&#34;CI&#34;"}},
+	} {
+		page, etag := shown(test.markets...)
+		for _, want := range test.want {
+			if !strings.Contains(request(page), want) {
+				t.Errorf("%s: the first example lacks %s in\n%s", name, want, request(page))
+			}
+		}
+		if strings.Contains(request(page), "+250") || strings.Contains(request(page), "RWF") || etag == tag {
+			t.Errorf("%s: the first example is\n%s", name, request(page))
+		}
 	}
 }
