@@ -2,6 +2,7 @@ package httpapi_test
 
 import (
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -63,5 +64,22 @@ func TestExamplesAreOfTheSandbox(t *testing.T) {
 	got := f.call("POST", "/v1/expectations/evaluate", object{"expect": []object{{"testClient": object{"msisdn": "+225 07", "balance": 0}}}})
 	if got.status != http.StatusBadRequest || strings.Contains(got.raw, "+2507") {
 		t.Errorf("answered %d %s", got.status, got.raw)
+	}
+}
+
+// A page that strangers may read does not tell whether a sandbox is there, so its examples are nobody's.
+func TestPageOfASandboxTellsNothingOfIt(t *testing.T) {
+	f := newFixture(t)
+	f.config.Environments = f.config.Environments[2:]
+	f.sandbox(f.config, key)
+	f.call("GET", "/v1/health", nil)
+	w, err := http.Get(f.url + "/sandboxes/" + f.config.Namespace + "/" + f.config.Name + "/docs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Body.Close()
+	page, err := io.ReadAll(w.Body)
+	if err != nil || w.StatusCode != http.StatusOK || !strings.Contains(string(page), "+250788123456") || strings.Contains(string(page), "+2250707123456") {
+		t.Errorf("answered %d (%v) with examples of the sandbox", w.StatusCode, err)
 	}
 }

@@ -64,6 +64,9 @@ func TestChosenCredentials(t *testing.T) {
 		t.Errorf("the fault was answered with %v", set)
 	}
 	p.awaitOutput("on, set with the API key, ends in")
+	if page := p.page("/docs"); !strings.Contains(page, "+2250506123456") || !strings.Contains(page, "&#34;XOF&#34;") {
+		t.Error("the examples of /docs are not of the sample's first country")
+	}
 	if reset := p.call(http.MethodPost, p.uri+"/api/v1/reset", strings.NewReader("{}")); reset["error"] != nil {
 		t.Errorf("the reset was answered with %v", reset)
 	}
@@ -344,6 +347,21 @@ func (p *process) pay(reference, scenario string) string {
 func (p *process) get(path string) map[string]any {
 	p.t.Helper()
 	return p.call(http.MethodGet, p.base+path, nil)
+}
+
+// page returns the text of a page.
+func (p *process) page(path string) string {
+	p.t.Helper()
+	answer, err := http.Get(p.base + path)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	defer func() { _ = answer.Body.Close() }()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil || answer.StatusCode != http.StatusOK {
+		p.t.Fatalf("%s is answered %d, %v", path, answer.StatusCode, err)
+	}
+	return string(text)
 }
 
 func (p *process) call(method, url string, body io.Reader) (content map[string]any) {
