@@ -128,7 +128,7 @@ func TestVariablesOf(t *testing.T) {
 // that says the same in another way.
 func TestVariablesOfASandbox(t *testing.T) {
 	all := []string{"CAURI_URI", "CAURI_API_KEY", "CAURI_BINDING", "CAURI_WEBHOOK_SECRET", "CAURI_WEBHOOK_SECRET_FILE", "CAURI_SANDBOX",
-		"CAURI_ENV_FILE"}
+		"CAURI_ENV_FILE", "CAURI_COUNTRY"}
 	for name, c := range map[string]struct {
 		args string
 		env  map[string]string
@@ -160,7 +160,11 @@ func TestVariablesOfASandbox(t *testing.T) {
 		"a namespace on the command line means a cluster": {"status -n=a",
 			map[string]string{"CAURI_SANDBOX": "b", "CAURI_URI": "http://new", "CAURI_ENV_FILE": "/env"},
 			map[string]string{"sandbox": "b", "url": "", "env-file": ""}},
-		"variables of others do not matter": {"listen", map[string]string{"WEBHOOK_SECRET": "other"}, map[string]string{"secret": ""}},
+		"a country": {"pay", map[string]string{"CAURI_COUNTRY": "CI"}, map[string]string{"country": "CI"}},
+		"a number has its own country": {"pay --msisdn=+250788123456", map[string]string{"CAURI_COUNTRY": "CI"},
+			map[string]string{"country": ""}},
+		"resources have their own countries": {"dev --file=x.yaml", map[string]string{"CAURI_COUNTRY": "CI"}, map[string]string{"country": ""}},
+		"variables of others do not matter":  {"listen", map[string]string{"WEBHOOK_SECRET": "other"}, map[string]string{"secret": ""}},
 		"both variables: the file is chosen": {"listen", map[string]string{"CAURI_WEBHOOK_SECRET": "new", "CAURI_WEBHOOK_SECRET_FILE": "/new"},
 			map[string]string{"secret": "new", "secret-file": "/new"}},
 	} {
