@@ -177,8 +177,7 @@ const exampleLine = "- transactions: {where: {orderRef: order-1042, status: SUCC
 
 // expectationManifest is a short resource for a sandbox.
 func expectationManifest(v *visit) string {
-	return `kubectl apply -f - <<'EOF'
-apiVersion: cauri.dev/v1alpha1
+	resource := `apiVersion: cauri.dev/v1alpha1
 kind: Expectation
 metadata: {name: order-1042-is-paid-once, namespace: ` + v.namespace + `}
 spec:
@@ -186,5 +185,9 @@ spec:
   expect:
   ` + exampleLine + `
   - nothingElse: true
-EOF`
+`
+	if v.dev {
+		return resource
+	}
+	return "kubectl apply -f - <<'EOF'\n" + resource + "EOF"
 }

@@ -33,3 +33,6 @@ func CodeOf(uri string, t *payments.Transaction) map[string]string {
 	}
 	return all
 }
+
+// ChangeAt returns what a request to a path of the console changes.
+func ChangeAt(method, path string) string { return string(changeAt(method, path)) }

@@ -239,7 +239,7 @@ func (v *visit) invalidFault(problems map[string][]string) *refusedFault {
 	case problems["name"] != nil:
 		r.field, r.text = "name", v.Text("Write a name of a-z, 0-9 and -, at most 63 characters.")
 	case problems["when.msisdn"] != nil:
-		r.field, r.text = "msisdn", v.Text("Write the number with + and the country, digits only: %s", "+2250707000001")
+		r.field, r.text = "msisdn", v.Text("Write the number with + and the country, digits only: %s", v.exampleNumber())
 	case problems["when.reference"] != nil:
 		r.field, r.text = "reference", v.Text("Write at most 80 characters. * is any text, ? is any character.")
 	default:

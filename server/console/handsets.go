@@ -257,7 +257,7 @@ kind: TestClient
 metadata: {name: awa, namespace: ` + v.namespace + `}
 spec:
   sandboxRef: {name: ` + v.name + `}
-  msisdn: "+2250505000001"
+  msisdn: "` + v.exampleNumber() + `"
   balance: 75000
   behavior: Manual`
 }

@@ -45,7 +45,7 @@ func TestPhonesRing(t *testing.T) {
 	b.get(checkout+"/handsets").has(t, "No phone yet", "behavior: Manual")
 	f.phones()
 	idle := b.get(checkout + "/handsets")
-	idle.has(t, "MTN RW *182#", "MTN CI *133#", "+250 788 100 001", "+225 05 05 00 0001", "Idle", "RWF 50,000", "I answer always: it is Manual")
+	idle.has(t, "MTN RW *182#", "MTN CI *133#", "+250 788 100 001", "+225 05 05 00 00 01", "Idle", "RWF 50,000", "I answer always: it is Manual")
 	if strings.Contains(idle.text, `name="pin"`) || strings.Contains(idle.text, "<script>alert") {
 		t.Errorf("phones that nobody asks, with names that are no text: %s", idle.text)
 	}

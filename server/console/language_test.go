@@ -3,6 +3,7 @@ package console_test
 import (
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -51,21 +52,84 @@ func TestLanguageOfPages(t *testing.T) {
 	}
 }
 
-// Messages of the API are in English, and marked as English. The advice is in the language of the page.
+// The texts of refusals are in the language of the page. The bodies of the answers stay as they are.
 func TestRefusalsInFrench(t *testing.T) {
 	f := newFixture(t)
 	f.ask(key, http.MethodGet, "/v1/payments/TX_00000000000000000000000000", "")
 	f.ask(key, http.MethodPost, "/v1/payments", `{"amount":"much","application":"shop"}`)
 	f.logged()
 	b := f.signedIn(checkout, key)
-	text := b.send(http.MethodGet, checkout+"/requests?error=not_found", nil, accepting("fr")).text
-	if !strings.Contains(text, `<b lang="en">`) || !strings.Contains(words(text), "Vérifiez l'identifiant, le numéro, la boutique et le chemin.") {
-		t.Errorf("the refusal: %s", part(text, `id="one"`, "</section>"))
+	for code, all := range map[string][]string{
+		"not_found":    {"Aucune transaction de ce bac à sable n'a cet identifiant.", "Vérifiez l'identifiant, le numéro, la boutique et le chemin."},
+		"invalid_body": {"Refusée : 4 champs sont faux.", "Corrigez les champs de detail.fieldErrors", "doit être un nombre entier, par exemple 25000", "manque, par exemple RWF"},
+	} {
+		text := b.send(http.MethodGet, checkout+"/requests?error="+code, nil, accepting("fr")).text
+		one := words(part(text, `id="one"`, "</section>"))
+		for _, want := range all {
+			if !strings.Contains(one, want) || englishOf.MatchString(part(text, "<main", "</main>")) {
+				t.Errorf("%s: %q is missing, or English is there: %s", code, want, one)
+			}
+		}
 	}
-	text = b.send(http.MethodGet, checkout+"/requests?error=invalid_body", nil, accepting("fr")).text
-	one := words(part(text, `id="one"`, "</section>"))
-	if strings.Contains(text, `<b lang="en">`) || !strings.Contains(one, "Refusée : 4 champs sont faux.") ||
-		!strings.Contains(one, "Corrigez les champs de detail.fieldErrors") {
-		t.Errorf("the wrong fields: %s", one)
+}
+
+// englishOf matches texts that a page has marked as English, beside links to pages that are in English.
+var englishOf = regexp.MustCompile(`[^f]lang="en"[^>]*>[^<]*`)
+
+// Every refusal that a form can meet is in French on a French page.
+func TestFormsRefuseInFrench(t *testing.T) {
+	f := newFixture(t)
+	b := f.signedIn(checkout, key)
+	long := strings.Repeat("x", 300)
+	try := func(pairs ...string) url.Values { return paymentForm(pairs...) }
+	client := func(field, value string) url.Values {
+		form := url.Values{"number": {"+250788123456"}, "behavior": {"Approve"}}
+		form.Set(field, value)
+		return form
+	}
+	f.create(key, "/v1/test_clients", `{"msisdn":"`+awa+`","name":"awa"}`)
+	b.send(http.MethodPost, checkout+"/language", url.Values{"language": {"fr"}, "back": {"/sign-in"}})
+	for name, c := range map[string]struct {
+		path string
+		form url.Values
+	}{
+		"no amount":        {"/try", try("amount", "")},
+		"an amount":        {"/try", try("amount", "ten")},
+		"a small amount":   {"/try", try("amount", "0")},
+		"a large amount":   {"/try", try("amount", "99999999999999")},
+		"a number":         {"/try", try("number", "0788")},
+		"a short number":   {"/try", try("number", "+25078812345")},
+		"a former number":  {"/try", try("number", "+22507000001", "market", "")},
+		"another country":  {"/try", try("number", "+33612345678")},
+		"a market":         {"/try", try("market", "orange CI")},
+		"no such market":   {"/try", try("market", "none rw")},
+		"a store":          {"/try", try("application", "nowhere")},
+		"a long store":     {"/try", try("application", long)},
+		"an order":         {"/try", try("order_ref", long)},
+		"a description":    {"/try", try("description", long)},
+		"a reference":      {"/try", try("reference", long)},
+		"a scenario":       {"/try", try("scenario", "sad")},
+		"a kind":           {"/try", url.Values{"kind": {"disbursement"}, "number": {"0788"}}},
+		"no payment":       {"/try", url.Values{"kind": {"refund"}, "payment": {"../x"}}},
+		"another payment":  {"/try", url.Values{"kind": {"refund"}, "payment": {"TX_0000000000000000000000000G"}, "reference": {"r"}}},
+		"no client":        {"/handsets/new", client("number", "")},
+		"a client":         {"/handsets/new", client("number", "0788")},
+		"the same client":  {"/handsets/new", client("number", awa)},
+		"a far client":     {"/handsets/new", client("number", "+33612345678")},
+		"a balance":        {"/handsets/new", client("balance", "much")},
+		"a behavior":       {"/handsets/new", client("behavior", "Sulk")},
+		"a name":           {"/handsets/" + awa + "/change", client("name", long)},
+		"a less balance":   {"/handsets/" + awa + "/change", client("balance", "-1")},
+		"a state":          {"/handsets/" + awa + "/change", client("state", "Lost")},
+		"a fault's name":   {"/faults", url.Values{"preset": {"twice"}, "for": {"15m"}, "name": {"A b"}}},
+		"a fault's number": {"/faults", url.Values{"preset": {"twice"}, "for": {"15m"}, "msisdn": {"07"}}},
+	} {
+		got := b.post(checkout, c.path, c.form)
+		if got.status/100 != 4 {
+			t.Errorf("%s: %d", name, got.status)
+		}
+		if found := englishOf.FindAllString(part(got.text, "<main", "</main>"), -1); found != nil {
+			t.Errorf("%s: in English: %q", name, found)
+		}
 	}
 }

@@ -217,7 +217,7 @@ func paymentPage(v *visit, d *paymentDetail) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		if outgoing(d.Transaction) {
+		if d.floatChange() < 0 {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 14, "−")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

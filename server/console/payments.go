@@ -127,9 +127,10 @@ func (r *paymentRow) who(v *visit) string {
 // outgoing reports whether a transaction takes money from the float.
 func outgoing(t *payments.Transaction) bool { return t.Type != payments.Collection }
 
-// floatChange returns the change of the float, before commissions. It is negative for a payout.
+// floatChange returns the change of the float, before commissions. It is negative for a payout that succeeded. For a
+// transaction that moved nothing, it is the amount.
 func (r *paymentRow) floatChange() int64 {
-	if outgoing(r.Transaction) {
+	if outgoing(r.Transaction) && r.Status == payments.Success {
 		return -r.Amount
 	}
 	return r.Amount

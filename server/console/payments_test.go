@@ -53,7 +53,7 @@ func quoted(text string) string { return fmt.Sprintf("%q", text) }
 // rowsOf returns the orders of the rows of a list, in its order.
 func rowsOf(text string) []string {
 	var orders []string
-	for _, found := range regexp.MustCompile(`<td class="hide-s"><bdi>([^<]*)</bdi>`).FindAllStringSubmatch(text, -1) {
+	for _, found := range regexp.MustCompile(`<td class="hide-s"><span class="ref"[^>]*><bdi>([^<]*)</bdi>`).FindAllStringSubmatch(text, -1) {
 		orders = append(orders, html.UnescapeString(found[1]))
 	}
 	return orders
@@ -196,5 +196,17 @@ func TestFindLeadsToWhatItFinds(t *testing.T) {
 		if got.status != http.StatusSeeOther || got.header.Get("Location") != want {
 			t.Errorf("%q: %d to %q, want %q", text, got.status, got.header.Get("Location"), want)
 		}
+	}
+}
+
+// A payout that failed has no minus, because nothing moved.
+func TestFailedPayoutsHaveNoMinus(t *testing.T) {
+	f := newFixture(t)
+	b := f.signedIn(checkout, key)
+	list := func() string { return words(b.get(checkout + "/payments?type=disbursement").text) }
+	f.ask(key, http.MethodPost, "/v1/disbursements", `{"amount":7001,"currency":"RWF","operator":"mtn","country":"RW","msisdn":"`+stranger+
+		`","reference":"out-1","application":"shop"}`)
+	if text := list(); !strings.Contains(text, "RWF 7,001") || strings.Contains(text, "−7,001") {
+		t.Errorf("a failed payout: %s", text)
 	}
 }

@@ -77,14 +77,17 @@ func (f *refundForm) wrong(field string) string {
 	return strings.Join(a.Detail.FieldErrors[field], "; ")
 }
 
-// problem returns why nothing was refunded. It returns "" if the text of a field already says it.
-func (f *refundForm) problem(v *visit) string {
+// problem returns why nothing was refunded, and the language of this text. Both are empty if the text of a field already
+// says it.
+func (f *refundForm) problem(v *visit) (text, language string) {
 	switch {
 	case f.sent == nil || f.wrong("amount")+f.wrong("description") != "":
-		return ""
+		return "", ""
 	case f.sent.status == 0:
 		return v.Text("The connection was closed without an answer.") + " " +
-			v.Text("Send it again as it is: with the same reference it is recorded once at most.")
+			v.Text("Send it again as it is: with the same reference it is recorded once at most."), v.Tag
+	case f.sent.answer.Message != "":
+		return f.sent.answer.Message, "en"
 	}
-	return cmp.Or(f.sent.answer.Message, v.Text("Refused with %s.", fmt.Sprint(f.sent.status)))
+	return v.Text("Refused with %s.", fmt.Sprint(f.sent.status)), v.Tag
 }

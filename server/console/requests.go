@@ -164,17 +164,18 @@ func (c *Console) readLogged(e *requests.Entry) loggedRequest {
 	return r
 }
 
-// changeAt returns what a request to a path of the console changes; "" for nothing.
-func changeAt(method, path string) english.Text {
+// changeAt returns what a request to a path of the console changes; "" for nothing. A path without a parameter comes
+// before those with one.
+func changeAt(method, path string) (does english.Text) {
 	parts := strings.Split(path, "/")
 	for _, change := range changes {
 		own := strings.Split(change.path, "/")
 		fits := func(a, b string) bool { return a == b || strings.HasPrefix(a, "{") }
-		if change.method == method && slices.EqualFunc(own, parts, fits) {
-			return change.does
+		if change.method == method && slices.EqualFunc(own, parts, fits) && (does == "" || change.path == path) {
+			does = change.does
 		}
 	}
-	return ""
+	return does
 }
 
 func (r *loggedRequest) succeeded() bool { return r.Kind == requests.Succeeded }
@@ -205,9 +206,12 @@ func (r *loggedRequest) wrongFields() (names []string) {
 }
 
 // quoted returns the attributes of the text about a request. They set the language to English if the text is a message
-// of the API.
-func (r *loggedRequest) quoted() templ.Attributes {
+// of the API that the language of the page does not have.
+func (r *loggedRequest) quoted(v *visit) templ.Attributes {
 	if r.Status == 0 || r.does != "" || r.Kind == requests.Unauthenticated || len(r.wrongFields()) > 0 || r.answerText() == "" {
+		return nil
+	}
+	if _, known := v.Heard(r.answerText()); known {
 		return nil
 	}
 	return templ.Attributes{"lang": "en"}
@@ -233,7 +237,8 @@ func (r *loggedRequest) reasonOf(v *visit) string {
 	case len(names) > 0:
 		return v.Text("%s and %s are wrong", strings.Join(names[:len(names)-1], ", "), names[len(names)-1])
 	}
-	short, _ := firstSentence(r.answerText())
+	text, _ := v.Heard(r.answerText())
+	short, _ := firstSentence(text)
 	return short
 }
 
@@ -271,7 +276,8 @@ func (r *loggedRequest) verdict(v *visit) string {
 	case r.Kind == requests.Unauthenticated:
 		return v.Text("Refused: it came without a valid key.")
 	case r.answerText() != "":
-		return r.answerText()
+		text, _ := v.Heard(r.answerText())
+		return text
 	}
 	return v.Text("Refused.")
 }

@@ -307,3 +307,14 @@ func TestRequestsWithoutAKeyAndWithoutAnAnswer(t *testing.T) {
 		}
 	}
 }
+
+// A path without a parameter tells what it changes, also where another path with one fits it.
+func TestChangesHaveTheNameOfTheirPath(t *testing.T) {
+	for path, want := range map[string]string{
+		"/webhooks/grade": "check the receiver", "/webhooks/evt_1": "compare bytes with an event", "/handsets/new": "add a test client",
+	} {
+		if got := console.ChangeAt("POST", path); got != want {
+			t.Errorf("%s changes: %q, want %q", path, got, want)
+		}
+	}
+}

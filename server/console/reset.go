@@ -41,7 +41,7 @@ func (c *Console) resetNow(v *visit) (httpfront.Answer, error) {
 	switch {
 	case errors.As(err, new(service.ErrDenied)):
 		return httpfront.Answer{}, newProblem(http.StatusForbidden, v.Text("This sandbox may not be reset here"),
-			v.Text("Its owner allows it with spec.api.reset, or resets it with: kubectl cauri reset %s", v.name), "forbidden")
+			v.resetDenied(), "forbidden")
 	case errors.Is(err, sandboxes.ErrTooManyResets):
 		return httpfront.Answer{}, newProblem(http.StatusTooManyRequests,
 			v.Text("The sandbox was reset five times in the last second"), v.Text("It was not reset again. Wait a second."),
@@ -50,4 +50,12 @@ func (c *Console) resetNow(v *visit) (httpfront.Answer, error) {
 		return httpfront.Answer{}, err
 	}
 	return v.goTo("/overview"), c.Directory.Refresh(v.ctx()) // now the request log is the new tenant's
+}
+
+// resetDenied returns how the owner of the sandbox can allow a reset.
+func (v *visit) resetDenied() string {
+	if v.dev {
+		return v.Text("Set spec.api.reset to true in its file, and start cauri dev again.")
+	}
+	return v.Text("Its owner allows it with spec.api.reset, or resets it with: kubectl cauri reset %s", v.name)
 }

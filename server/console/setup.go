@@ -107,6 +107,25 @@ func countryList(countries []payments.Country) string {
 	return strings.Join(names, ", ")
 }
 
+// devFileCommand makes a file of the sandbox of `cauri dev`.
+const devFileCommand = "cauri dev --print-sample > sandbox.yaml\ncauri dev -f sandbox.yaml --watch --env-file=.env.cauri"
+
+// entriesTitle returns the title of the credentials of operators' own APIs: where they are.
+func (v *visit) entriesTitle() string {
+	if v.dev {
+		return v.Text("Variables of --env-file")
+	}
+	return v.Text("Entries of the Secret")
+}
+
+// entry returns the name of a credential where a person finds it.
+func (v *visit) entry(name string) string {
+	if v.dev {
+		return "CAURI_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
+	}
+	return name
+}
+
 // kubectl returns the commands that show what only the cluster knows.
 func (v *visit) kubectl() string {
 	in, resource := "kubectl -n "+v.namespace+" ", " sandboxenvironment "+v.name

@@ -170,12 +170,18 @@ func (h *handset) patchCommand(v *visit) string {
 	if h.Behavior == behavior {
 		behavior = payments.Approve
 	}
+	if v.dev {
+		return "spec:\n  behavior: " + string(behavior)
+	}
 	return "kubectl -n " + v.namespace + " patch testclient " + h.Name +
 		` --type=merge -p '{"spec":{"behavior":"` + string(behavior) + `"}}'`
 }
 
 // deniedText says that the sandbox does not allow it, and how its owner can.
 func deniedText(v *visit) string {
+	if v.dev {
+		return v.Text("This sandbox does not let the console add or change test clients. Write `testClients: true` under `api` in `spec` of its file, and start `cauri dev` again; with `--watch`, save the file.")
+	}
 	return v.Text("This sandbox does not let the console add or change test clients: its owner allows it with `spec.api.testClients`.")
 }
 

@@ -169,6 +169,16 @@ func (f *tryForm) offers(msisdn string) bool {
 	return f.client(msisdn) != nil || slices.ContainsFunc(f.numbers, func(n operators.TestNumber) bool { return n.MSISDN == msisdn })
 }
 
+// numbersOf returns the test numbers of a market that the form offers.
+func (f *tryForm) numbersOf(m sandboxes.Market) (all []operators.TestNumber) {
+	for _, n := range f.numbers {
+		if n.Operator == m.Operator && n.Country == m.Country {
+			all = append(all, n)
+		}
+	}
+	return all
+}
+
 // client returns the test client of the list with a number; nil for none.
 func (f *tryForm) client(msisdn string) *ledger.TestClient {
 	for i := range f.clients {

@@ -15,7 +15,7 @@ import (
 type result struct {
 	icon, class string
 	what, text  string // two sentences; text may be empty
-	api         bool   // whether text is a message of the API, which is in English
+	api         bool   // whether text is a message of the API
 }
 
 // result returns what the answer to the sent request means.
@@ -113,7 +113,7 @@ func (f *tryForm) submit(v *visit) string {
 	money := v.Money(f.currency(v), amount)
 	switch {
 	case f.kind == payments.Refund:
-		return v.Text("Refund")
+		return v.Text("Refund, on a button")
 	case f.kind == payments.Disbursement && amount > 0:
 		return v.Text("Send %s", money)
 	case f.kind == payments.Disbursement:

@@ -246,10 +246,24 @@ func lastAnswer(v *visit, e *ledger.Event) string {
 
 // forwardCommand returns the command that forwards the events to a program on a person's machine.
 func forwardCommand(v *visit) string {
+	if v.dev {
+		return "cauri dev --webhook-url=http://localhost:3000/webhooks"
+	}
 	return "kubectl cauri -n " + v.namespace + " listen " + v.name + " \\\n  --forward-to=http://localhost:3000/webhooks"
+}
+
+// resourceTitle returns the title of a part of the sandbox's resource: where a person writes it.
+func (v *visit) resourceTitle() string {
+	if v.dev {
+		return v.Text("In the file of -f")
+	}
+	return v.Text("In the resource")
 }
 
 // webhookResource returns the part of the resource that sets a webhook.
 func webhookResource(v *visit) string {
+	if v.dev {
+		return "spec:\n  webhook: {url: \"http://localhost:3000/webhooks\"}"
+	}
 	return "spec:\n  webhook: {url: \"http://shop." + v.namespace + ".svc/webhooks\"}"
 }

@@ -1384,7 +1384,7 @@ func noWebhook(v *visit) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = command(v, v.Text("In the resource"), webhookResource(v)).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = command(v, v.resourceTitle(), webhookResource(v)).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

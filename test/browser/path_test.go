@@ -47,7 +47,7 @@ var english = words{
 }
 
 var french = words{
-	signIn: "Se connecter", makePayment: "Faire un paiement", answer: "Je réponds", pay: "Payer", rings: "Le téléphone de", toThePhone: "Au téléphone",
+	signIn: "Se connecter", makePayment: "Faire un paiement", answer: "Je réponds", pay: "Payer", rings: "Un téléphone sonne", toThePhone: "Au téléphone",
 	success: "Réussi", webhooks: "Webhooks", acknowledged: "Votre récepteur acquitte les événements",
 	again: "Renvoyer maintenant", attempt: "tentative 2", requests: "Requêtes", refused: "n'a pas été envoyé", more: "Plus", openPhone: "Ouvrir le téléphone",
 	waits: "sonne quand une boutique demande un paiement", api: "API (en anglais)", overview: "Vue d'ensemble",

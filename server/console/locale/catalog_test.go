@@ -57,8 +57,72 @@ var unspaced = regexp.MustCompile("[^\u00a0][:;?!»](\\s|\u00a0|$)|«[^\u00a0]|[
 // inCode matches code in a text.
 var inCode = regexp.MustCompile("`[^`]*`")
 
+// never matches words for which the glossary has others: notification, valider, code secret, remise à zéro, résultats
+// attendus, client de test, tentative.
+var never = regexp.MustCompile(`(?i)\brappels?\b|approuv|code (erroné|PIN)|déboursement|éinitialis|\battentes\b|client test|évènement|\bessais?\b`)
+
+// unelided matches words that a name which begins with a vowel changes.
+var unelided = regexp.MustCompile(`(?i)\b(console|téléphone|clavier|page) de %`)
+
+func TestFrenchWords(t *testing.T) {
+	t.Parallel()
+	said := slices.Collect(maps.Values(french))
+	for _, a := range frenchAnswers {
+		said = append(said, english.Text(a.own))
+	}
+	for _, own := range said {
+		if found := never.FindString(string(own)); found != "" {
+			t.Errorf("%q: the glossary has another word than %q", own, found)
+		}
+		if unelided.MatchString(string(own)) {
+			t.Errorf("%q: write a sentence that needs no elision", own)
+		}
+	}
+	if french["Refund"] == french["Refund, on a button"] {
+		t.Error("a title and a button have the same word")
+	}
+}
+
+// Messages of the API have as many arguments in French, and their forms do not hide each other.
+func TestAnswersAreTranslated(t *testing.T) {
+	t.Parallel()
+	for _, a := range frenchAnswers {
+		values := strings.NewReplacer("%s", "17", "%m", "expected integer").Replace(a.english)
+		own, known := French.Heard(values)
+		want := strings.NewReplacer("%s", "17").Replace(a.own)
+		if strings.HasPrefix(a.english, "%m") {
+			want = strings.Replace(a.own, "%s", "doit être un nombre entier", 1)
+			want = strings.Replace(want, "%s", "17", 1)
+		}
+		if !known || own != spaced.Replace(want) || strings.Contains(own, "!") {
+			t.Errorf("%q is %q (%v), not %q", values, own, known, want)
+		}
+	}
+	for _, c := range []struct{ said, want string }{
+		{"expected integer, for example 25000", "doit être un nombre entier, par exemple 25000"},
+		{"expected length <= 200; must not contain NUL characters", "doit avoir 200 caractères au plus\u00a0; ne doit pas contenir de caractère NUL"},
+	} {
+		if own, known := French.Heard(c.said); !known || own != c.want {
+			t.Errorf("%q is %q", c.said, own)
+		}
+		if own, known := English.Heard(c.said); !known || own != c.said {
+			t.Errorf("in English, %q is %q", c.said, own)
+		}
+	}
+	for _, unknown := range []string{"Something else.", "a number, for example 1", "expected integer; something"} {
+		if own, known := French.Heard(unknown); known || own != unknown {
+			t.Errorf("%q is %q", unknown, own)
+		}
+	}
+}
+
 func TestFrenchTypography(t *testing.T) {
 	t.Parallel()
+	for _, a := range frenchAnswers {
+		if found := unspaced.FindString(spaced.Replace(inCode.ReplaceAllString(strings.ReplaceAll(a.own, "Content-Type: ", ""), "code"))); found != "" {
+			t.Errorf("%q: write %q with the signs and spaces of French", a.own, found)
+		}
+	}
 	for text, own := range french {
 		if found := unspaced.FindString(inCode.ReplaceAllString(string(own), "code")); found != "" {
 			t.Errorf("%q: write %q with the signs and spaces of French", own, found)

@@ -4,6 +4,7 @@
 package locale
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -19,11 +20,13 @@ type Locale struct {
 	Tag       string // value of the HTML attribute lang, such as en
 	Name      string // name of the language, in that language
 	texts     map[english.Text]english.Text
-	group     string // separator between groups of three digits
-	decimal   string // separator before the decimals
-	first     string // text for the first day of a month
-	noneIsOne bool   // whether texts about 0 things use the singular
-	CodeLast  bool   // whether the currency follows the amount
+	group     string        // separator between groups of three digits
+	decimal   string        // separator before the decimals
+	first     string        // text for the first day of a month
+	noneIsOne bool          // whether texts about 0 things use the singular
+	answers   func() []form // messages of the API; nil: they are in this language
+	between   string        // sign between two messages
+	CodeLast  bool          // whether the currency follows the amount
 
 	months, shortMonths, days, shortDays []string // from January, and from Sunday
 }
@@ -31,7 +34,8 @@ type Locale struct {
 // English is the language in which the texts are written. Its catalog has only keys that are not the English text
 // itself.
 var English = &Locale{
-	Tag: "en", Name: "English", texts: map[english.Text]english.Text{"Overview, in a word": "Overview"}, group: ",", decimal: ".", first: "1",
+	Tag: "en", Name: "English", group: ",", decimal: ".", first: "1", between: "; ",
+	texts:       map[english.Text]english.Text{"Overview, in a word": "Overview", "Refund, on a button": "Refund"},
 	months:      names("January February March April May June July August September October November December"),
 	shortMonths: names("Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec"),
 	days:        names("Sunday Monday Tuesday Wednesday Thursday Friday Saturday"),
@@ -41,7 +45,7 @@ var English = &Locale{
 // French is the language of most of the countries whose operators are simulated.
 var French = &Locale{
 	Tag: "fr", Name: "Français", texts: french, group: "\u202f", decimal: ",", first: "1er",
-	noneIsOne: true, CodeLast: true,
+	noneIsOne: true, answers: formsOf(frenchAnswers), between: "\u00a0; ", CodeLast: true,
 	months:      names("janvier février mars avril mai juin juillet août septembre octobre novembre décembre"),
 	shortMonths: names("janv. févr. mars avr. mai juin juil. août sept. oct. nov. déc."),
 	days:        names("dimanche lundi mardi mercredi jeudi vendredi samedi"),
@@ -73,14 +77,17 @@ func Of(chosen, accepted string) *Locale {
 // Text translates a text, and replaces its verbs by arguments.
 func (l *Locale) Text(text english.Text, args ...any) string { return l.own(text).With(args...) }
 
+// unbroken is put before a unit, which stays beside its number.
+var unbroken = strings.NewReplacer("%s ms", "%s\u00a0ms")
+
 // Say translates a phrase.
 func (l *Locale) Say(p english.Phrase) string { return p.In(l.own) }
 
 func (l *Locale) own(text english.Text) english.Text {
 	if own, ok := l.texts[text]; ok {
-		return own
+		text = own
 	}
-	return text
+	return english.Text(unbroken.Replace(string(text)))
 }
 
 // Count translates a text about n things. It uses one if the language has the singular for n, otherwise many. French
@@ -230,11 +237,18 @@ func (l *Locale) Duration(d time.Duration) string {
 	return l.Text("%d s", seconds)
 }
 
-// Phone returns a number in the groups of its country: +225 07 09 000001. It returns any other text unchanged.
+// Phone returns a number in the groups of its country: +225 07 09 00 00 01. It returns any other text unchanged.
 func Phone(msisdn string) string {
 	number, err := phonenumbers.Parse(msisdn, "")
 	if err != nil {
 		return msisdn
+	}
+	if e164 := phonenumbers.Format(number, phonenumbers.E164); strings.HasPrefix(e164, "+225") && len(e164) == len("+2250709000001") {
+		var pairs []string
+		for pair := range slices.Chunk([]byte(e164[len("+225"):]), 2) {
+			pairs = append(pairs, string(pair))
+		}
+		return "+225 " + strings.Join(pairs, " ") // as people of Côte d'Ivoire write it
 	}
 	return phonenumbers.Format(number, phonenumbers.INTERNATIONAL)
 }
