@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/requests"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
@@ -212,5 +213,26 @@ func TestRefundByHand(t *testing.T) {
 		if got.status/100 != 4 || wrong.says != "not_refundable" && !strings.Contains(words(got.text), wrong.says) {
 			t.Errorf("%+v: %d %s", wrong, got.status, words(got.text))
 		}
+	}
+}
+
+// The examples of a sandbox are of its first enabled environment, also in what a refusal says.
+func TestExamplesAreOfTheSandbox(t *testing.T) {
+	f := newFixture(t)
+	f.config.Environments[0].Operator, f.config.Environments[0].Country = payments.Orange, "CI"
+	f.config.OpeningFloat, f.config.TestNumbers = map[payments.Currency]int64{payments.XOF: 100_000}, payments.StandardTestNumbers
+	f.apply(f.config, key)
+	f.of("checkout")
+	b := f.signedIn(checkout, key)
+	b.get(checkout+"/handsets/new").has(t, "for example +225 0")
+	b.post(checkout, "/handsets/new", url.Values{"number": {"0788"}}).has(t, "for example +2250")
+	for _, page := range []string{"/handsets", "/handsets/new", "/payments", "/try", "/faults"} {
+		if text := b.get(checkout + page).text; strings.Contains(text, "+250") || strings.Contains(text, "RWF") {
+			t.Errorf("%s has an example of Rwanda", page)
+		}
+	}
+	try := b.get(checkout + "/try").text
+	if group := part(try, `<optgroup label="Test numbers of Orange CI">`, "</optgroup>"); !strings.Contains(group, ">The payer approves. +225 ") {
+		t.Errorf("the test numbers: %s", group)
 	}
 }
