@@ -80,10 +80,10 @@ func newAPICommand() *cobra.Command {
 
 func (o apiOptions) check() error {
 	if o.shutdownDelay < 0 || o.shutdownDelay > shutdownDelayLimit {
-		return fmt.Errorf("--shutdown-delay=%s: write a time from 0s to %s", o.shutdownDelay, shutdownDelayLimit)
+		return cli.Usage(fmt.Errorf("--shutdown-delay=%s: write a time from 0s to %s", o.shutdownDelay, shutdownDelayLimit))
 	}
 	if o.held.Process < 0 || o.held.Sandbox < 0 {
-		return errors.New("--max-held-answers and --max-held-answers-per-sandbox must not be negative; 0 means no limit")
+		return cli.Usage(errors.New("--max-held-answers and --max-held-answers-per-sandbox must not be negative; 0 means no limit"))
 	}
 	if _, err := o.publicURL(); err != nil {
 		return err

@@ -101,7 +101,7 @@ func runBootstrap(ctx context.Context, o bootstrapOptions) error {
 	if o.namespace == "" {
 		own, err := os.ReadFile(namespaceFile)
 		if err != nil {
-			return errors.New("no namespace: pass --namespace when the command does not run in a pod")
+			return cli.Usage(errors.New("no namespace: pass --namespace when the command does not run in a pod"))
 		}
 		o.namespace = strings.TrimSpace(string(own))
 	}

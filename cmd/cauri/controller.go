@@ -226,7 +226,7 @@ func (f controllerFlags) check() (*url.URL, error) {
 	} else if _, err := f.rootsBelow(baseURL); err != nil {
 		problems = append(problems, err)
 	}
-	return baseURL, errors.Join(problems...)
+	return baseURL, cli.Usage(errors.Join(problems...))
 }
 
 // rootsBelow returns the addresses below the domain of --operator-domain, nil if the flag is empty.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/cauri-dev/cauri/cmd/cauri/cli"
 	"github.com/cauri-dev/cauri/server/localpostgres"
 )
 
@@ -47,10 +48,10 @@ func openHome(ctx context.Context, folder string) (*localpostgres.Home, error) {
 	}
 	home, err := localpostgres.KeptHome(folder)
 	if errors.Is(err, localpostgres.ErrLocked) {
-		return nil, fmt.Errorf("another `cauri dev` uses --data=%s: stop it, or choose another folder", folder)
+		return nil, cli.Refused(fmt.Errorf("another `cauri dev` uses --data=%s: stop it, or choose another folder", folder))
 	}
 	if err != nil {
-		return nil, fmt.Errorf("--data: %w", err)
+		return nil, cli.Usage(fmt.Errorf("--data: %w", err))
 	}
 	return home, nil
 }

@@ -90,7 +90,7 @@ func (o devOptions) check() error {
 	if _, err := o.hosts(nil); err != nil {
 		problems = append(problems, err)
 	}
-	return errors.Join(problems...)
+	return cli.Usage(errors.Join(problems...))
 }
 
 // hosts returns the names under which the API answers: those of --allowed-hosts, and the one of the base URL, which may be nil.
@@ -168,7 +168,7 @@ func (o devOptions) manifests(ctx context.Context) (manifests localapi.Manifests
 	if err != nil {
 		return manifests, err
 	}
-	return manifests, api.Check(manifests)
+	return manifests, cli.Usage(api.Check(manifests))
 }
 
 // defaults returns those defaults of a sandbox's fields that are not the same as in a cluster. They fit a sandbox of

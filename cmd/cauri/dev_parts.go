@@ -13,6 +13,7 @@ import (
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
 
+	"github.com/cauri-dev/cauri/cmd/cauri/cli"
 	"github.com/cauri-dev/cauri/controllers/localapi"
 	"github.com/cauri-dev/cauri/server/httpfront"
 	"github.com/cauri-dev/cauri/server/postgres"
@@ -122,8 +123,8 @@ func (d *dev) start(ctx context.Context, manifests localapi.Manifests) error {
 	if _, err := d.resources.Apply(soon, manifests); err != nil {
 		return err
 	}
-	if err := d.awaitReady(soon); err != nil {
-		return err
+	if err := d.awaitReady(soon); err != nil { // they refer to what no file has
+		return cli.Usage(err)
 	}
 	return d.api.directory.Refresh(soon)
 }

@@ -145,7 +145,7 @@ func (d *dev) writeEnvFile(all []devSandbox) (changed bool, err error) {
 		return false, nil
 	}
 	if len(all) != 1 {
-		return false, fmt.Errorf("--env-file is for one sandbox, and there are %d: leave it out and take what is printed", len(all))
+		return false, cli.Usage(fmt.Errorf("--env-file is for one sandbox, and there are %d: leave it out and take what is printed", len(all)))
 	}
 	text := all[0].variables()
 	if before, err := os.ReadFile(d.options.envFile); err == nil && string(before) == text {

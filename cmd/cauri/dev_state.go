@@ -98,7 +98,7 @@ func (s *devState) acquireLock(ctx context.Context) error {
 		return fmt.Errorf("locking the database: %w", err)
 	}
 	if !free {
-		return errors.New("another `cauri dev` uses this database: stop it, or name another database")
+		return cli.Refused(errors.New("another `cauri dev` uses this database: stop it, or name another database"))
 	}
 	return s.createTable(ctx)
 }
@@ -110,7 +110,7 @@ func (s *devState) createTable(ctx context.Context) error {
 		return fmt.Errorf("asking for the schema: %w", err)
 	}
 	if schema == nil {
-		return errors.New("the schema of search_path does not exist in this database: create it, or name another one")
+		return cli.Refused(errors.New("the schema of search_path does not exist in this database: create it, or name another one"))
 	}
 	rows, err := s.pool.Query(ctx, `select c.relname from pg_class c where c.relnamespace = current_schema()::regnamespace
 		and c.relkind in ('r', 'p', 'v', 'm', 'f') and not exists (select from pg_depend d where d.objid = c.oid and d.deptype = 'e') order by 1`)
@@ -140,13 +140,13 @@ func checkTables(schema string, tables []string) error {
 	case len(tables) == 0 || ours[devTable]:
 		return nil
 	case ours["config_version"] && ours["organizations"]:
-		return fmt.Errorf("the schema %s of this database is that of a Cauri that runs in a cluster, which is left alone: %s", schema, instead)
+		return cli.Refused(fmt.Errorf("the schema %s of this database is that of a Cauri that runs in a cluster, which is left alone: %s", schema, instead))
 	}
 	if len(tables) > most {
 		tables = append(tables[:most:most], "...")
 	}
-	return fmt.Errorf("the schema %s of this database has tables that are not Cauri's (%s), and is left alone: %s", schema,
-		strings.Join(tables, ", "), instead)
+	return cli.Refused(fmt.Errorf("the schema %s of this database has tables that are not Cauri's (%s), and is left alone: %s", schema,
+		strings.Join(tables, ", "), instead))
 }
 
 // keyRing returns the encryption key of this database. The first call for a database generates the key.

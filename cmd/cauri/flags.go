@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/cauri-dev/cauri/cmd/cauri/cli"
 	"github.com/cauri-dev/cauri/server/egress"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/secrets"
@@ -78,7 +79,7 @@ func databaseURL(cmd *cobra.Command, url *string) {
 
 func requireDatabaseURL(url string) error {
 	if url == "" {
-		return errors.New("no database: set DATABASE_URL, or pass --database-url=postgres://user:password@host:5432/name")
+		return cli.Usage(errors.New("no database: set DATABASE_URL, or pass --database-url=postgres://user:password@host:5432/name"))
 	}
 	return nil
 }
@@ -88,12 +89,12 @@ func requireDatabaseURL(url string) error {
 func parseBaseURL(flag, text string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	if err != nil || egress.HostOf(u) == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return nil, fmt.Errorf("%s must be an absolute http or https URL, not %s", flag, egress.Shown(text))
+		return nil, cli.Usage(fmt.Errorf("%s must be an absolute http or https URL, not %s", flag, egress.Shown(text)))
 	}
 	host := url.URL{Scheme: u.Scheme, Host: u.Host}
 	if strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil {
-		return nil, fmt.Errorf("%s must be the URL of a host, such as %s, and has more than that: Cauri serves no path below a host, "+
-			"so give it a host of its own", flag, &host)
+		return nil, cli.Usage(fmt.Errorf("%s must be the URL of a host, such as %s, and has more than that: Cauri serves no path below a host, "+
+			"so give it a host of its own", flag, &host))
 	}
 	return &host, nil
 }
@@ -111,7 +112,7 @@ func parseOperatorDomain(domain string, base *url.URL) (*sandboxes.OperatorDomai
 	}
 	parsed, err := sandboxes.NewOperatorDomain(domain, base)
 	if err != nil {
-		return nil, fmt.Errorf("--operator-domain: %w", err)
+		return nil, cli.Usage(fmt.Errorf("--operator-domain: %w", err))
 	}
 	return parsed, nil
 }
@@ -121,21 +122,25 @@ const keyPoll = 5 * time.Second
 
 func loadKeyRing(path string) (*secrets.KeyRing, error) {
 	if path == "" {
-		return nil, errors.New("no encryption key: set --encryption-key-file to a file with one key a line; " +
-			"create a key with: head -c 32 /dev/urandom | base64")
+		return nil, cli.Usage(errors.New("no encryption key: set --encryption-key-file to a file with one key a line; " +
+			"create a key with: head -c 32 /dev/urandom | base64"))
 	}
-	return secrets.LoadKeyRing(path)
+	ring, err := secrets.LoadKeyRing(path)
+	if err != nil {
+		return nil, cli.Usage(err)
+	}
+	return ring, nil
 }
 
 // loadPINKey reads the file of --pin-key-file.
 func loadPINKey(path string) (*rsa.PrivateKey, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return nil, fmt.Errorf("reading the key for PINs: %w", err)
+		return nil, cli.Usage(fmt.Errorf("reading the key for PINs: %w", err))
 	}
 	key, err := secrets.ParsePINKey(string(text))
 	if err != nil {
-		return nil, fmt.Errorf("reading the key for PINs in %s: %w", path, err)
+		return nil, cli.Usage(fmt.Errorf("reading the key for PINs in %s: %w", path, err))
 	}
 	return key, nil
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/cauri-dev/cauri/cmd/cauri/cli"
 	"github.com/cauri-dev/cauri/server/egress"
 )
 
@@ -27,7 +28,7 @@ func (f *guardFlags) add(flags *pflag.FlagSet) {
 func (f guardFlags) guard() (egress.Guard, error) {
 	deny, err := egress.ParseDenyRules(f.deny)
 	if err != nil {
-		return egress.Guard{}, fmt.Errorf("--webhook-deny: %w", err)
+		return egress.Guard{}, cli.Usage(fmt.Errorf("--webhook-deny: %w", err))
 	}
 	return egress.Guard{AllowLoopback: f.allowLoopback, Deny: deny}, nil
 }

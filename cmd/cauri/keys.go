@@ -61,8 +61,8 @@ func runKeys(ctx context.Context, out io.Writer, url, keyFile string) error {
 		left += use.secrets
 	}
 	if left > 0 {
-		return fmt.Errorf("%s not encrypted with the first key: keep every key in the file that is still in use",
-			english.Plural(left, "stored secret is", "stored secrets are"))
+		return cli.Negative(fmt.Errorf("%s not encrypted with the first key: keep every key in the file that is still in use",
+			english.Plural(left, "stored secret is", "stored secrets are")))
 	}
 	return nil
 }

@@ -6,13 +6,15 @@ import (
 	"os"
 
 	"golang.org/x/term"
+
+	"github.com/cauri-dev/cauri/cmd/cauri/cli"
 )
 
 func setUpLogging(format, level string) error {
 	var at slog.Level
 	// Levels below debug are refused, because on these levels the Kubernetes client logs the Secrets that it sends.
 	if err := at.UnmarshalText([]byte(level)); err != nil || at < slog.LevelDebug {
-		return fmt.Errorf("--log-level=%s: write debug, info, warn or error", level)
+		return cli.Usage(fmt.Errorf("--log-level=%s: write debug, info, warn or error", level))
 	}
 	options := &slog.HandlerOptions{Level: at}
 	if format == "auto" {
@@ -24,7 +26,7 @@ func setUpLogging(format, level string) error {
 	case "json":
 		slog.SetDefault(slog.New(slog.NewJSONHandler(os.Stderr, options)))
 	default:
-		return fmt.Errorf("--log-format=%s: write text, json or auto", format)
+		return cli.Usage(fmt.Errorf("--log-format=%s: write text, json or auto", format))
 	}
 	return nil
 }

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cauri-dev/cauri/cmd/cauri/cli"
 	"github.com/cauri-dev/cauri/server/ledgertest"
 )
 
@@ -215,7 +216,7 @@ func TestAddressInUseEndsTheProcess(t *testing.T) {
 			p.follow(make(chan [2]string, 2))
 			p.wait()
 			var exit *exec.ExitError
-			if !errors.As(p.err, &exit) || exit.ExitCode() != 1 {
+			if !errors.As(p.err, &exit) || exit.ExitCode() != cli.ExitUsage {
 				t.Errorf("it ended with %v", p.err)
 			}
 			if log := p.log.String(); !strings.Contains(log, c.want) || !strings.Contains(log, taken) || !strings.Contains(log, "is used by another program") {

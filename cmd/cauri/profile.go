@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/cauri-dev/cauri/cmd/cauri/cli"
 	"github.com/cauri-dev/cauri/server/httpserver"
 )
 
@@ -29,7 +30,7 @@ func checkProfileAddress(address string) error {
 	}
 	at, err := netip.ParseAddrPort(address)
 	if err != nil || !at.Addr().IsLoopback() {
-		return fmt.Errorf("--profile-address=%s: write a loopback address, such as 127.0.0.1:6060", address)
+		return cli.Usage(fmt.Errorf("--profile-address=%s: write a loopback address, such as 127.0.0.1:6060", address))
 	}
 	return nil
 }

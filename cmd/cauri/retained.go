@@ -43,7 +43,7 @@ func purgeRetained(ctx context.Context, out io.Writer, o retainedOptions) error 
 		return err
 	}
 	if o.olderThan <= 0 {
-		return errors.New("--older-than is missing: write the minimum time since the deletion, for example --older-than=720h")
+		return cli.Usage(errors.New("--older-than is missing: write the minimum time since the deletion, for example --older-than=720h"))
 	}
 	db, err := postgres.Open(o.databaseURL, postgres.Options{})
 	if err != nil {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -16,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/cauri-dev/cauri/cmd/cauri/cli"
+	"github.com/cauri-dev/cauri/cmd/cauri/kube"
 	"github.com/cauri-dev/cauri/cmd/cauri/sandboxapi"
 	"github.com/cauri-dev/cauri/server/egress"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
@@ -82,7 +84,7 @@ func (o *tryOptions) complete() error {
 			}
 			text, err := os.ReadFile(filepath.Join(o.binding, name))
 			if err != nil {
-				return fmt.Errorf("--binding: %w", err)
+				return cli.Usage(fmt.Errorf("--binding: %w", err))
 			}
 			*value = strings.TrimSpace(string(text))
 		}
@@ -95,14 +97,14 @@ func (o *tryOptions) complete() error {
 		o.url, o.apiKey = values["CAURI_URI"], values["CAURI_API_KEY"]
 	}
 	if at, err := url.Parse(o.url); err != nil || egress.HostOf(at) == "" {
-		return errors.New("no sandbox: set CAURI_URI to the uri of the sandbox's Secret, " +
-			"or pass --env-file=<file of cauri dev --env-file>, --url=<status.url of the SandboxEnvironment> or --binding=<folder of its Secret>")
+		return cli.Usage(errors.New("no sandbox: set CAURI_URI to the uri of the sandbox's Secret, " +
+			"or pass --env-file=<file of cauri dev --env-file>, --url=<status.url of the SandboxEnvironment> or --binding=<folder of its Secret>"))
 	}
 	if o.apiKey == "" {
-		return errors.New("no API key: set CAURI_API_KEY to the api-key of the sandbox's Secret, or pass --binding=<folder of the Secret>")
+		return cli.Usage(errors.New("no API key: set CAURI_API_KEY to the api-key of the sandbox's Secret, or pass --binding=<folder of the Secret>"))
 	}
 	if o.amount < 1 {
-		return errors.New("--amount must be at least 1")
+		return cli.Usage(errors.New("--amount must be at least 1"))
 	}
 	return nil
 }
@@ -146,7 +148,7 @@ func (t *trial) run(ctx context.Context) error {
 		}
 	}
 	if payment.Status != string(payments.Success) {
-		return fmt.Errorf("the payment %s ended %s and not SUCCESS", payment.ID, payment.Status)
+		return cli.Negative(fmt.Errorf("the payment %s ended %s and not SUCCESS", payment.ID, payment.Status))
 	}
 	return nil
 }
@@ -219,7 +221,7 @@ func (t *trial) wait(ctx context.Context, what string, because error) error {
 		if because != nil && t.cause != nil {
 			what += ": " + cli.Message(t.cause)
 		}
-		return fmt.Errorf("after %s, %s", payments.FormatDuration(time.Since(t.begun)), what)
+		return kube.Because(cmp.Or(context.Cause(ctx), context.DeadlineExceeded), "after %s, %s", payments.FormatDuration(time.Since(t.begun)), what)
 	case <-time.After(t.interval):
 		return nil
 	}

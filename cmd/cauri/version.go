@@ -98,5 +98,5 @@ func printVersion(out io.Writer, facts buildFacts, format string) error {
 		encoder.SetIndent("", "  ")
 		return encoder.Encode(facts)
 	}
-	return fmt.Errorf("--output=%s: write json, or leave the flag out for the version alone", format)
+	return cli.Usage(fmt.Errorf("--output=%s: write json, or leave the flag out for the version alone", format))
 }

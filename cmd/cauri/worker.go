@@ -82,7 +82,7 @@ func runWorker(ctx context.Context, o workerOptions) error {
 		return err
 	}
 	if o.eventRetention < 0 {
-		return fmt.Errorf("--event-retention must be a duration such as 720h, or 0 to keep events forever, not %s", o.eventRetention)
+		return cli.Usage(fmt.Errorf("--event-retention must be a duration such as 720h, or 0 to keep events forever, not %s", o.eventRetention))
 	}
 	if proxies := egress.Proxies(os.Getenv); len(proxies) > 0 {
 		slog.WarnContext(ctx, "the worker uses no proxy: webhooks and requests to operators' APIs go to their addresses directly, "+

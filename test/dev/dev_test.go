@@ -215,15 +215,15 @@ func TestWhatIsWrongAtTheStart(t *testing.T) {
 			p := launch(t, test.args...)
 			err := p.cmd.Wait()
 			code := p.cmd.ProcessState.ExitCode()
-			refused := 1
+			wanted := 2 // flags, and files that they name
 			switch name {
-			case "a wrong resource":
-				refused = 3 // as of every command, where Kubernetes refuses
-			case "no file":
-				refused = 2 // a flag is wrong
+			case "another program's tables", "a cluster's database", "a database in use":
+				wanted = 3
+			case "a database that is away":
+				wanted = 4
 			}
-			if err == nil || code != refused || !strings.Contains(p.output.String(), test.want) {
-				t.Errorf("it ends with %v and says\n%s\nwant %q in it", err, p.output, test.want)
+			if err == nil || code != wanted || !strings.Contains(p.output.String(), test.want) {
+				t.Errorf("it ends with %v and says\n%s\nwant %d, and %q in it", err, p.output, wanted, test.want)
 			}
 		})
 	}

@@ -109,8 +109,8 @@ func (o *order) choose(all []account) error {
 	i := slices.IndexFunc(fit, func(one account) bool { return one.approves })
 	switch {
 	case i < 0 && !o.chooses():
-		return errors.New("no test client can pay (state Active, behavior Approve, enough balance) and there are no test numbers: " +
-			"apply a TestClient, or pass --msisdn, --currency, --operator and --country")
+		return refusedError{errors.New("no test client can pay (state Active, behavior Approve, enough balance) and there are no test numbers: " +
+			"apply a TestClient, or pass --msisdn, --currency, --operator and --country")}
 	case len(fit) == 0:
 		return usage(fmt.Errorf("no test client and no test number fits %s. %s", o.asked(), thereAre(all)))
 	}

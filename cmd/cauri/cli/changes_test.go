@@ -263,7 +263,7 @@ func TestServicesThatCannotBeFollowed(t *testing.T) {
 	stream := serverOf(t, func(w http.ResponseWriter, r *http.Request) { // whose stream is none
 		fmt.Fprintf(w, `{"capabilities":["stream"],"now":%q}`, noon)
 	})
-	run(t, Options{}, "tail", "--url="+stream, "--api-key=k").want(t, ExitFailure, "is another service at this address?")
+	run(t, Options{}, "tail", "--url="+stream, "--api-key=k").want(t, ExitRefused, "is another service at this address?")
 	run(t, Options{}, "tail", "--url=http://127.0.0.1:1", "--api-key=k").want(t, ExitUnavailable, "cannot be reached")
 }
 

@@ -69,17 +69,17 @@ func (c choices) read() (all []choice, err error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is not a regular file: remove it", path)
+		return nil, usage(fmt.Errorf("%s is not a regular file: remove it", path))
 	}
 	if err := localpostgres.CheckFolder(filepath.Dir(path), os.Geteuid()); err != nil {
-		return nil, err
+		return nil, usage(err)
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
 	if err := json.Unmarshal(text, &all); err != nil {
-		return nil, kube.Because(err, "%s cannot be read: remove it, and choose again", path)
+		return nil, usage(kube.Because(err, "%s cannot be read: remove it, and choose again", path))
 	}
 	return all, nil
 }
@@ -107,7 +107,7 @@ func (c choices) set(cluster *kube.Cluster, sandbox string) error {
 		return err
 	}
 	if err := localpostgres.CheckFolder(folder, os.Geteuid()); err != nil {
-		return err
+		return usage(err)
 	}
 	return replace(path, text)
 }

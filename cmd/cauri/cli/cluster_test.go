@@ -88,7 +88,7 @@ func TestSandboxesThatAreNot(t *testing.T) {
 	cauri := run(t, Options{}, "status", "--sandbox=team/checkout", "--kubeconfig="+c.kubeconfig)
 	cauri.want(t, ExitSuccess, "team/checkout")
 	c.secret[keyURI] = ""
-	c.run("payers", "checkout").want(t, ExitFailure, "is the sandbox ready?")
+	c.run("payers", "checkout").want(t, ExitRefused, "is the sandbox ready?")
 }
 
 func TestVerbsChangeTheResource(t *testing.T) {
@@ -217,7 +217,7 @@ func TestPortForward(t *testing.T) {
 
 	delete(c.streams, "POST "+pods+"/api-1/portforward")
 	c.denied["POST "+pods+"/api-1/portforward"], c.denied["create pods"] = true, true
-	c.run("payers", "checkout", "--port-forward").want(t, ExitFailure, "the right to create pods/portforward")
+	c.run("payers", "checkout", "--port-forward").want(t, ExitRefused, "the right to create pods/portforward")
 	c.other["GET "+pods] = func(w http.ResponseWriter, _ *http.Request) {
 		refuse(w, http.StatusForbidden, "Forbidden", "you are a guest")
 	}
@@ -321,7 +321,7 @@ func TestAnotherServiceAtTheURL(t *testing.T) {
 	c.run("payers", "checkout").want(t, ExitUnavailable, "this machine does not reach")
 	run(t, Options{}, "payers", "--url="+other, "--api-key=k").want(t, ExitRefused, "is another service at this address?")
 	page := serverOf(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html>")) })
-	run(t, Options{}, "payers", "--url="+page, "--api-key=k").want(t, ExitFailure, "is another service at this address?")
+	run(t, Options{}, "payers", "--url="+page, "--api-key=k").want(t, ExitRefused, "is another service at this address?")
 }
 
 // What a server says in an error controls no terminal.

@@ -2,11 +2,22 @@ package cli
 
 import (
 	"archive/zip"
+	"context"
 	"errors"
+	"fmt"
 	"io"
+	"io/fs"
+	"net"
+	"net/url"
+	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/cauri-dev/cauri/cmd/cauri/sandboxapi"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
@@ -41,7 +52,7 @@ func TestAnsweringPrompts(t *testing.T) {
 		t.Helper()
 		return strings.TrimSpace(f.run("pay", "--msisdn="+manual, "--wait=false", "-o", "name").out)
 	}
-	f.run("approve", manual).want(t, ExitNegative, "no payment waits for "+manual)
+	f.run("approve", manual).want(t, ExitRefused, "no payment waits for "+manual)
 	first := pending()
 	f.run("payers").want(t, ExitSuccess, manual, "Manual", first)
 	f.run("approve", manual).want(t, ExitSuccess, first, "SUCCESS")
@@ -178,10 +189,27 @@ func TestExitCodesOfErrors(t *testing.T) {
 		{nil, ExitSuccess}, {errors.New("what"), ExitFailure}, {usage(errors.New("what")), ExitUsage},
 		{&sandboxapi.RefusedError{Status: 404}, ExitRefused}, {&sandboxapi.RefusedError{Status: 503}, ExitUnavailable},
 		{&sandboxapi.RefusedError{Status: 429}, ExitUnavailable}, {&sandboxapi.UnreachableError{Err: io.EOF}, ExitUnavailable},
-		{negativeError{errors.New("what")}, ExitNegative},
+		{&sandboxapi.RefusedError{Status: 502}, ExitUnavailable}, {&sandboxapi.ForeignError{Err: io.EOF}, ExitRefused},
+		{negativeError{errors.New("what")}, ExitNegative}, {refusedError{errors.New("what")}, ExitRefused},
+		{fmt.Errorf("the wait: %w", context.Canceled), ExitUnavailable}, {context.DeadlineExceeded, ExitUnavailable},
+		{&fs.PathError{Op: "open", Path: "a", Err: fs.ErrNotExist}, ExitUsage},
+		{&net.OpError{Op: "listen", Err: syscall.EADDRINUSE}, ExitUsage}, {&net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}, ExitUnavailable},
+		{&url.Error{Op: "Get", URL: "https://cluster", Err: io.EOF}, ExitUnavailable}, {&net.DNSError{Name: "none"}, ExitUnavailable},
+		{&pgconn.ConnectError{}, ExitUnavailable}, {&pgconn.PgError{Code: "42501"}, ExitRefused},
+		{apierrors.NewNotFound(schema.GroupResource{}, "a"), ExitRefused}, {apierrors.NewTooManyRequestsError("a"), ExitUnavailable},
+		{&sandboxapi.UnreachableError{Err: apierrors.NewForbidden(schema.GroupResource{}, "a", io.EOF)}, ExitRefused},
 	} {
 		if got := ExitCode(c.err); got != c.want {
 			t.Errorf("%v: %d, want %d", c.err, got, c.want)
+		}
+	}
+	page, err := os.ReadFile("../../../docs/commands.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for code, meaning := range ExitCodes {
+		if row := fmt.Sprintf("\n| %d | %s |\n", code, meaning); !strings.Contains(string(page), row) {
+			t.Errorf("docs/commands.md has no row %s", row)
 		}
 	}
 	if len(ExitCodes) != ExitNegative+1 {

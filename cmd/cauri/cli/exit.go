@@ -3,7 +3,12 @@ package cli
 import (
 	"context"
 	"errors"
+	"io/fs"
+	"net"
 	"net/http"
+	"net/url"
+
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/cauri-dev/cauri/cmd/cauri/kube"
 	"github.com/cauri-dev/cauri/cmd/cauri/sandboxapi"
@@ -12,21 +17,22 @@ import (
 // The exit codes of all commands.
 const (
 	ExitSuccess     = 0
-	ExitFailure     = 1 // any other error; of expect and grade also their red result, as of tools for tests
-	ExitUsage       = 2 // wrong flags or arguments
-	ExitRefused     = 3 // the API or Kubernetes refused: not found, not allowed, or a conflict
-	ExitUnavailable = 4 // no answer, or an answer that tells the client to retry later
-	ExitNegative    = 5 // the command worked, but its result is negative, such as a failed payment or a wrong signature
+	ExitFailure     = 1
+	ExitUsage       = 2
+	ExitRefused     = 3
+	ExitUnavailable = 4
+	ExitNegative    = 5
 )
 
 // ExitCodes explains the exit codes, for the help and the documents.
 var ExitCodes = []string{
-	ExitSuccess:     "it worked",
-	ExitFailure:     "it failed for another reason; of expect and grade, also that an expectation or a line of the grade failed",
-	ExitUsage:       "a flag, an argument or a variable is missing or wrong",
-	ExitRefused:     "the API or Kubernetes refused: something does not exist, is not allowed, or is in conflict",
-	ExitUnavailable: "no answer in time, or an answer that says to repeat it later",
-	ExitNegative:    "the command worked and the result is negative: the payment failed, the signature is wrong, a line of check failed, or nothing is there",
+	ExitSuccess:     "it worked, and the result is good",
+	ExitFailure:     "an unexpected failure, worth a report",
+	ExitUsage:       "the command line, a variable or a file that it names is wrong or missing, or no sandbox is named",
+	ExitRefused:     "refused: something does not exist, is not allowed, or is in conflict",
+	ExitUnavailable: "no answer in time, or an answer that says to repeat it later: worth a retry",
+	ExitNegative: "it worked and the result is negative: a failed payment, a wrong signature, an expectation that is not met, " +
+		"a grade that is not A or B, a failed check",
 }
 
 // usageError is an error of the command line.
@@ -42,7 +48,7 @@ func usage(err error) error {
 	return usageError{err}
 }
 
-// Usage returns err as an error of the command line, with the exit code [ExitUsage].
+// Usage returns err as an error of the command line, with the exit code [ExitUsage]; nil for nil.
 func Usage(err error) error { return usage(err) }
 
 // refusedError is the error of a request that this program does not send, because an object does not exist or
@@ -51,36 +57,63 @@ type refusedError struct{ error }
 
 func (e refusedError) Unwrap() error { return e.error }
 
+// Refused returns err as an error with the exit code [ExitRefused].
+func Refused(err error) error { return refusedError{err} }
+
 // negativeError is the negative result of a command that worked.
 type negativeError struct{ error }
 
+func (e negativeError) Unwrap() error { return e.error }
+
+// Negative returns err as the negative result of a command that worked, with the exit code [ExitNegative].
+func Negative(err error) error { return negativeError{err} }
+
 // ExitCode returns the exit code for the error of a command.
 func ExitCode(err error) int {
-	var (
-		wrong       usageError
-		conflict    refusedError
-		negative    negativeError
-		refused     *sandboxapi.RefusedError
-		unreachable *sandboxapi.UnreachableError
-	)
 	switch {
 	case err == nil:
 		return ExitSuccess
-	case errors.As(err, &wrong):
+	case is[usageError](err):
 		return ExitUsage
-	case errors.As(err, &conflict):
+	case is[refusedError](err):
 		return ExitRefused
-	case errors.As(err, &negative):
+	case is[negativeError](err):
 		return ExitNegative
-	case errors.As(err, &unreachable), errors.Is(err, context.DeadlineExceeded):
+	}
+	return codeOfCause(err)
+}
+
+// is reports whether an error of type T is err, or is wrapped by it.
+func is[T error](err error) bool {
+	_, found := errors.AsType[T](err)
+	return found
+}
+
+// codeOfCause returns the exit code for an error of the API, of Kubernetes or of a library.
+func codeOfCause(err error) int {
+	listening, _ := errors.AsType[*net.OpError](err)
+	switch {
+	case kube.Status(err) != 0:
+		return codeOfStatus(kube.Status(err))
+	case is[*sandboxapi.UnreachableError](err), errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
 		return ExitUnavailable
-	case errors.As(err, &refused):
-		if refused.Status >= http.StatusInternalServerError || refused.Status == http.StatusTooManyRequests {
-			return ExitUnavailable
-		}
+	case is[*sandboxapi.ForeignError](err), is[*pgconn.PgError](err):
 		return ExitRefused
-	case kube.IsRefused(err):
-		return ExitRefused
+	case is[*sandboxapi.RefusedError](err):
+		refused, _ := errors.AsType[*sandboxapi.RefusedError](err)
+		return codeOfStatus(refused.Status)
+	case is[*fs.PathError](err), listening != nil && listening.Op == "listen": // a file or an address of the command line
+		return ExitUsage
+	case listening != nil, is[*url.Error](err), is[*net.DNSError](err), is[*pgconn.ConnectError](err):
+		return ExitUnavailable
 	}
 	return ExitFailure
+}
+
+// codeOfStatus returns the exit code for a status of HTTP.
+func codeOfStatus(status int) int {
+	if status >= http.StatusInternalServerError || status == http.StatusTooManyRequests {
+		return ExitUnavailable
+	}
+	return ExitRefused
 }

@@ -30,7 +30,7 @@ func (p *program) expectCommand() *cobra.Command {
 and what your own program says. A file has Expectations as kubectl applies them, or only
 their spec. The time of within begins with the command, and spec.sandboxRef is ignored.
 
-The exit code is 1 if an expectation fails. --junit writes a report that CI systems read,
+The exit code is 5 if an expectation fails. --junit writes a report that CI systems read,
 --github the job summary of GitHub Actions.`,
 		Example: "  " + p.called("expect", "-f order-1042.yaml") + "\n  " +
 			p.called("expect", "-f order-1042.yaml -f refund.yaml --junit=report.xml --github"),
@@ -284,5 +284,5 @@ func failure(all []*expected) error {
 	if len(failed) == 0 {
 		return nil
 	}
-	return fmt.Errorf("%d of %d expectations failed. %s", len(failed), len(all), strings.Join(failed, " "))
+	return negativeError{fmt.Errorf("%d of %d expectations failed. %s", len(failed), len(all), strings.Join(failed, " "))}
 }

@@ -54,7 +54,7 @@ func TestExpect(t *testing.T) {
 	f.run("pay", "--scenario=success", "--amount=1", "--order-ref=order-1")
 	report := filepath.Join(t.TempDir(), "report.xml")
 	failed := f.run("expect", "-f", file, "--junit="+report, "-o", "json")
-	failed.want(t, ExitFailure, "1 of 1 expectations failed. paid-once: transactions where orderRef=order-1 status=SUCCESS: 1. "+
+	failed.want(t, ExitNegative, "1 of 1 expectations failed. paid-once: transactions where orderRef=order-1 status=SUCCESS: 1. "+
 		"Observed: 2 transactions. The line cannot be met any more.")
 	if got := decoded[[]judgement](t, failed)[0]; got.Verdict != expectations.Failed || len(got.Results) != 3 {
 		t.Errorf("the result is %+v", got)
@@ -132,7 +132,7 @@ func TestExpectWhileTheSandboxIsReset(t *testing.T) {
 		report := filepath.Join(t.TempDir(), "report.xml")
 		r := run(t, Options{}, "expect", "-f", expectFile(t, "within: 1h\n"+lines), "--junit="+report, "-o", "json",
 			"--url="+resetting.URL+"/sandboxes/team/checkout", "--api-key="+testKey)
-		r.want(t, ExitFailure, "order-1042: The sandbox was reset while the command waited.")
+		r.want(t, ExitNegative, "order-1042: The sandbox was reset while the command waited.")
 		if got := decoded[[]judgement](t, r)[0]; got.Verdict != expectations.Failed || got.Reason != expectations.ReasonSandboxReset {
 			t.Errorf("%s: the result is %+v", name, got)
 		}
@@ -208,7 +208,7 @@ func TestExpectOfTheMerchant(t *testing.T) {
 	}))
 	t.Cleanup(shop.Close)
 	for wanted, code := range map[string]int{
-		`{"paid": true, "lines": [1, 2]}`: ExitSuccess, `{"paid": true, "lines": [1]}`: ExitFailure, `{"credited": 1}`: ExitFailure,
+		`{"paid": true, "lines": [1, 2]}`: ExitSuccess, `{"paid": true, "lines": [1]}`: ExitNegative, `{"credited": 1}`: ExitNegative,
 	} {
 		r := f.run("expect", "-f", expectFile(t, "within: 5s\nsettle: 0s\nexpect:\n- merchant: {get: \""+shop.URL+"\", json: "+wanted+"}\n- nothingElse: true\n"))
 		r.want(t, code, "200 {\"paid\":true")

@@ -37,8 +37,8 @@ func (p *program) gradeCommand() *cobra.Command {
 The payments of these events do not exist, unless --tx names one that the receiver knows.
 
 With --receiver, this machine sends the events, signed with the secret of the receiver.
-Otherwise the sandbox sends them to its own webhook URL. The exit code is 1 if a line fails
-that is no bonus, or if there is no letter.`,
+Otherwise the sandbox sends them to its own webhook URL. The exit code is 5 for any letter
+but A and B, and if there is none.`,
 		Example: "  cauri grade --receiver=localhost:3000/webhooks --secret-file=secret.txt\n  " +
 			p.called("grade", "--junit=grade.xml") + "\n  " + p.called("grade", "--tx=TX_01JCC5H2M4Q7ZXW3V8R6T9B0YE"),
 	}
@@ -139,7 +139,7 @@ func (p *program) gradeBySandbox(ctx context.Context, api *sandboxapi.Client, o 
 		check, err = api.ReceiverCheck(ctx, check.ID)
 	}
 	if err == nil && check.Problem != nil {
-		err = errors.New(*check.Problem)
+		err = refusedError{errors.New(*check.Problem)}
 	}
 	return &check, err
 }
@@ -171,7 +171,7 @@ func printCard(out io.Writer, c *wire.ReceiverCheck) {
 	}
 }
 
-// gradeFailure returns an error if a line failed that is no bonus, or if there is no letter.
+// gradeFailure returns an error for any letter but A and B, and if there is none.
 func gradeFailure(c *wire.ReceiverCheck) error {
 	var failed []string
 	for _, l := range c.Lines {
@@ -181,11 +181,11 @@ func gradeFailure(c *wire.ReceiverCheck) error {
 	}
 	switch {
 	case c.Letter == nil && len(c.Lines) > 1: // a program was reached
-		return fmt.Errorf("there is no grade: %s Pass the id of one with --tx", optional(c.Summary, identity))
+		return negativeError{fmt.Errorf("there is no grade: %s Pass the id of one with --tx", optional(c.Summary, identity))}
 	case c.Letter == nil:
-		return fmt.Errorf("there is no grade: %s", optional(c.Summary, identity))
-	case len(failed) > 0:
-		return fmt.Errorf("the grade is %s: %s failed", *c.Letter, strings.Join(failed, ", "))
+		return negativeError{fmt.Errorf("there is no grade: %s", optional(c.Summary, identity))}
+	case len(failed) > 0: // B has failed bonus lines only
+		return negativeError{fmt.Errorf("the grade is %s: %s failed", *c.Letter, strings.Join(failed, ", "))}
 	}
 	return nil
 }

@@ -49,7 +49,7 @@ func TestGradeOnThisMachine(t *testing.T) {
 
 	report := filepath.Join(t.TempDir(), "grade.xml")
 	bad := run(t, Options{}, "grade", "--receiver="+graded(t, "TIMEOUT"), "--secret="+testSecret, "--junit="+report)
-	bad.want(t, ExitFailure, "Grade: C. It answers 500 to a payment that ends TIMEOUT.", "status-timeout: Each payment that ends has an event",
+	bad.want(t, ExitNegative, "Grade: C. It answers 500 to a payment that ends TIMEOUT.", "status-timeout: Each payment that ends has an event",
 		"the grade is C: a payment that ends TIMEOUT failed")
 	text, err := os.ReadFile(report)
 	if err != nil {
@@ -68,7 +68,7 @@ func TestGradeOnThisMachine(t *testing.T) {
 		t.Errorf("the report is\n%s", text)
 	}
 	run(t, Options{}, "grade", "--receiver="+graded(t, ""), "--secret=another-secret-of-16").
-		want(t, ExitFailure, "Grade: F. It answers 401 to a genuine event.")
+		want(t, ExitNegative, "Grade: F. It answers 401 to a genuine event.")
 	run(t, Options{}, "grade", "--receiver=localhost:0", "--secret="+testSecret).want(t, ExitUsage, "--receiver is \"localhost:0\": write a port")
 }
 
@@ -86,8 +86,8 @@ func TestGradeOfNothing(t *testing.T) {
 		tests      int
 		suggestsTx bool
 	}{
-		"a mistyped path": {[]string{"--receiver=" + server.URL + "/webhook"}, ExitFailure, "The URL may be wrong: the answer is 404", 31, true},
-		"nothing listens": {[]string{"--receiver=" + free}, ExitFailure, "No program was reached at the URL: dial tcp", 2, false},
+		"a mistyped path": {[]string{"--receiver=" + server.URL + "/webhook"}, ExitNegative, "The URL may be wrong: the answer is 404", 31, true},
+		"nothing listens": {[]string{"--receiver=" + free}, ExitNegative, "No program was reached at the URL: dial tcp", 2, false},
 		"no sandbox":      {[]string{"--url=" + free + "/sandboxes/team/shop", "--api-key=" + testKey}, ExitUnavailable, "", 1, false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -135,7 +135,7 @@ func TestGradeOfAPaymentThatIsKnown(t *testing.T) {
 	}))
 	t.Cleanup(server.Close)
 	f.run("grade", "--receiver="+server.URL, "--secret="+testSecret).
-		want(t, ExitFailure, "there is no grade: It answers 404", "Pass the id of one with --tx")
+		want(t, ExitNegative, "there is no grade: It answers 404", "Pass the id of one with --tx")
 	events := decoded[[]wire.EventSummary](t, f.run("events", "-o", "json"))
 	f.run("grade", "--receiver="+server.URL, "--secret="+testSecret, "--tx="+events[0].TxID).want(t, ExitSuccess, "Grade: A.", "needs allow")
 	f.run("grade", "--receiver="+server.URL, "--secret="+testSecret, "--tx=1").want(t, ExitUsage, "--tx=1: write the id of a payment")

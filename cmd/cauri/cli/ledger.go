@@ -136,7 +136,7 @@ func (f *ledgerFlags) chosen(all []wire.LedgerAccount) ([]wire.LedgerAccount, er
 	if w := operators.CheckLength(f.msisdn); w != nil {
 		length = ". " + w.String()
 	}
-	return nil, negativeError{fmt.Errorf("the sandbox has no account of %s: it has %s%s", cmp.Or(f.currency, f.msisdn), strings.Join(names, ", "), length)}
+	return nil, refusedError{fmt.Errorf("the sandbox has no account of %s: it has %s%s", cmp.Or(f.currency, f.msisdn), strings.Join(names, ", "), length)}
 }
 
 func printLedger(out io.Writer, found *wire.LedgerAccountList) {

@@ -22,8 +22,8 @@ func TestLedger(t *testing.T) {
 	if !one.Balanced || len(one.Data) != 1 || one.Data[0].Balance != 49_100 || one.Data[0].Movements != 4 {
 		t.Errorf("the test client is %+v", one)
 	}
-	f.run("ledger", "--msisdn=+250788999999").want(t, ExitNegative, "no account of +250788999999", "it has float:RWF, testClient:"+alice)
-	f.run("ledger", "--currency=XOF").want(t, ExitNegative, "no account of XOF")
+	f.run("ledger", "--msisdn=+250788999999").want(t, ExitRefused, "no account of +250788999999", "it has float:RWF, testClient:"+alice)
+	f.run("ledger", "--currency=XOF").want(t, ExitRefused, "no account of XOF")
 	for arguments, want := range map[string]string{
 		"--currency=USD": "write one of XOF, RWF", "--currency=RWF --msisdn=+250788000001": "write one of them", "-o csv": "write --entries too",
 		"--after=3": "write --entries too", "--entries -o yaml": "write json or csv", "--entries --last=-1": "from 0 on",

@@ -156,7 +156,7 @@ func prompt(ctx context.Context, api *sandboxapi.Client, what string) (msisdn, i
 	}
 	switch len(waiting) {
 	case 0:
-		return "", "", negativeError{fmt.Errorf("no payment waits for %s", what)}
+		return "", "", refusedError{fmt.Errorf("no payment waits for %s", what)}
 	case 1:
 		return what, waiting[0].ID, nil
 	}

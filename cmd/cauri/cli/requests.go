@@ -154,7 +154,7 @@ func (p *program) showRequest(ctx context.Context, api *sandboxapi.Client, out i
 			}
 		}
 	}
-	return negativeError{fmt.Errorf("the request log has no %q: write an id that `%s` lists. It keeps the last 500 requests that failed, and "+
+	return refusedError{fmt.Errorf("the request log has no %q: write an id that `%s` lists. It keeps the last 500 requests that failed, and "+
 		"those that succeeded while somebody looked", id, p.called("requests", ""))}
 }
 

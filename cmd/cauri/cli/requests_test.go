@@ -60,7 +60,7 @@ func TestRequestsSayWhatWasSentAndWhy(t *testing.T) {
 	if r := decoded[wire.LoggedRequest](t, f.run("requests", id, "-o", "json")); r.ID != id {
 		t.Errorf("got %+v", r)
 	}
-	f.run("requests", "log_1").want(t, ExitNegative, "write an id that `cauri requests` lists")
+	f.run("requests", "log_1").want(t, ExitRefused, "write an id that `cauri requests` lists")
 	if got := run(t, Options{}, "__complete", "requests", "--url="+f.url, "--api-key="+testKey, "log"); !strings.Contains(got.out, id+"\tPOST") {
 		t.Errorf("the completions are %q", got.out)
 	}

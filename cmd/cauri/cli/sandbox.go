@@ -86,8 +86,8 @@ func (s *sandbox) credentials(ctx context.Context) error {
 	}
 	s.uri, s.apiKey, s.secret = string(content[keyURI]), string(content[keyAPIKey]), string(content[keySecret])
 	if s.uri == "" || s.apiKey == "" {
-		return fmt.Errorf("the Secret %s has no %s or no %s: is the sandbox ready? `kubectl describe sbx -n %s %s` says why not", name,
-			keyURI, keyAPIKey, s.key.Namespace, s.key.Name)
+		return refusedError{fmt.Errorf("the Secret %s has no %s or no %s: is the sandbox ready? `kubectl describe sbx -n %s %s` says why not", name,
+			keyURI, keyAPIKey, s.key.Namespace, s.key.Name)}
 	}
 	return nil
 }
@@ -116,13 +116,13 @@ func (s *sandbox) connect(ctx context.Context) (*sandboxapi.Client, error) {
 	}
 	at, err := url.Parse(s.uri)
 	if err != nil {
-		return nil, kube.Because(err, "the Secret of %s has the URL %s, which is none", s.key, egress.Shown(s.uri))
+		return nil, refusedError{kube.Because(err, "the Secret of %s has the URL %s, which is none", s.key, egress.Shown(s.uri))}
 	}
 	if s.forward, err = s.cluster.Forward(ctx, s.uri); err != nil {
 		if unreachable != nil {
-			err = &sandboxapi.UnreachableError{Err: fmt.Errorf("this machine does not reach %s, and there is no port-forward: %w", at.Host, err)}
+			err = fmt.Errorf("this machine does not reach %s, and there is no port-forward: %w", at.Host, err)
 		}
-		return nil, err
+		return nil, &sandboxapi.UnreachableError{Err: err}
 	}
 	return sandboxapi.New("http://pod"+at.Path, s.apiKey, &http.Transport{DialContext: s.forward.DialContext}), nil
 }

@@ -89,7 +89,7 @@ verdict, and remove the faults. Only what happens from now on counts. The sandbo
 allow faults (spec.api.faults), as every sandbox of cauri dev does, and needs a webhook.
 
 A file of -f has further expectations, as of cauri expect: its lines merchant ask your
-shop whether it has booked the payment once. The exit code is 1 if an expectation fails.`,
+shop whether it has booked the payment once. The exit code is 5 if an expectation fails.`,
 		Example: "  " + p.called("story", "twice-at-once") + "\n  " + p.called("story", "lost-webhook -f order-1042.yaml"),
 	}
 	t := p.target(cmd, argument{name: "STORY", required: true, complete: completeStories, form: likelyName})

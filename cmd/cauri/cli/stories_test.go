@@ -181,7 +181,7 @@ func TestShopsInTheStoryTwiceAtOnce(t *testing.T) {
 		}
 		_, ended := f.story(late, "twice-at-once", hasBooked(t, shop, 1))
 		f.pay("order-1")
-		(<-ended).want(t, ExitFailure, `{"booked":2}`, "1 of 2 expectations failed", "twice-at-once", "The faults of the story are off.")
+		(<-ended).want(t, ExitNegative, `{"booked":2}`, "1 of 2 expectations failed", "twice-at-once", "The faults of the story are off.")
 	})
 	t.Run("it looks first, and the copies come one after the other", func(t *testing.T) {
 		f, shop := newFixture(t), openShop(t, func() { time.Sleep(20 * time.Millisecond) })
@@ -202,7 +202,7 @@ func TestStoryIsInterrupted(t *testing.T) {
 	f.run("faults", "on", "late-webhook").want(t, 0)
 	interrupt, ended := f.story(time.Now, "double-tap")
 	interrupt()
-	(<-ended).want(t, ExitFailure, "it was interrupted", "The faults of the story are off.")
+	(<-ended).want(t, ExitUnavailable, "it was interrupted", "The faults of the story are off.")
 	if left := f.setFaults(); left != "late-webhook" {
 		t.Errorf("still on are %s", left)
 	}

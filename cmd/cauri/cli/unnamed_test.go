@@ -145,8 +145,8 @@ func TestUseOfAnUnsafeFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.runAs(true, config, "status").want(t, ExitUsage, "has 2 sandboxes")
-	c.runAs(true, config, "use").want(t, ExitFailure, "every user can write to "+config)
-	c.runAs(true, config, "use", "checkout").want(t, ExitFailure, "every user can write to "+config)
+	c.runAs(true, config, "use").want(t, ExitUsage, "every user can write to "+config)
+	c.runAs(true, config, "use", "checkout").want(t, ExitUsage, "every user can write to "+config)
 	if err := os.Chmod(config, 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -154,14 +154,14 @@ func TestUseOfAnUnsafeFile(t *testing.T) {
 	if err := os.WriteFile(path, []byte("?"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c.runAs(true, config, "use").want(t, ExitFailure, path+" cannot be read: remove it")
+	c.runAs(true, config, "use").want(t, ExitUsage, path+" cannot be read: remove it")
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Symlink(filepath.Join(config, "elsewhere"), path); err != nil {
 		t.Fatal(err)
 	}
-	c.runAs(true, config, "use", "checkout").want(t, ExitFailure, path+" is not a regular file")
+	c.runAs(true, config, "use", "checkout").want(t, ExitUsage, path+" is not a regular file")
 }
 
 // A file of the folder comes before a choice, and a choice before the only sandbox. Flags for a cluster come before the file.

@@ -249,8 +249,11 @@ func Because(cause error, format string, args ...any) error {
 	return explained{fmt.Sprintf(format, args...), cause}
 }
 
-// IsRefused reports whether the API server refused a request.
-func IsRefused(err error) bool {
+// Status returns the HTTP status of an answer of the API server that is wrapped by err; 0 for none.
+func Status(err error) int {
 	var answer apierrors.APIStatus
-	return errors.As(err, &answer) && answer.Status().Code >= http.StatusBadRequest && answer.Status().Code < http.StatusInternalServerError
+	if !errors.As(err, &answer) || answer.Status().Code < http.StatusBadRequest {
+		return 0
+	}
+	return int(answer.Status().Code)
 }

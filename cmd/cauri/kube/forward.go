@@ -15,6 +15,7 @@ import (
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/portforward"
 	"k8s.io/client-go/transport/spdy"
@@ -172,7 +173,8 @@ func (f *Forward) open(ctx context.Context) error {
 // message, but no code.
 func (c *Cluster) forwardError(ctx context.Context, err error, namespace string) error {
 	if allowed, asked := c.Allowed(ctx, "create", "", "pods", "portforward", namespace); asked == nil && !allowed {
-		return Because(err, "you may not open a port-forward in the namespace %s: ask for the right to create pods/portforward there, "+
+		forbidden := apierrors.NewForbidden(schema.GroupResource{Resource: "pods/portforward"}, "", err)
+		return Because(forbidden, "you may not open a port-forward in the namespace %s: ask for the right to create pods/portforward there, "+
 			"or for a URL of the API that this machine reaches", namespace)
 	}
 	return fmt.Errorf("opening a port-forward: %w", err)

@@ -72,6 +72,12 @@ type UnreachableError struct{ Err error }
 func (e *UnreachableError) Error() string { return "the API cannot be reached: " + e.Err.Error() }
 func (e *UnreachableError) Unwrap() error { return e.Err }
 
+// ForeignError is the error of an answer that is not one of Cauri.
+type ForeignError struct{ Err error }
+
+func (e *ForeignError) Error() string { return e.Err.Error() }
+func (e *ForeignError) Unwrap() error { return e.Err }
+
 // IsNotFound reports whether an error is the API's answer that an object does not exist.
 func IsNotFound(err error) bool {
 	var refused *RefusedError
@@ -244,7 +250,7 @@ func (c *Client) call(ctx context.Context, method, path string, body, result any
 		return nil
 	}
 	if err := json.Unmarshal(text, result); err != nil {
-		return fmt.Errorf("the answer to %s %s is not one of Cauri (%w): is another service at this address?", method, path, err)
+		return &ForeignError{fmt.Errorf("the answer to %s %s is not one of Cauri (%w): is another service at this address?", method, path, err)}
 	}
 	return nil
 }

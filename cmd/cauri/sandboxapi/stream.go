@@ -63,7 +63,7 @@ func (c *Client) Stream(ctx context.Context, types []string, last *string, tell 
 		return c.refused(answer, text)
 	}
 	if media, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type")); media != "text/event-stream" {
-		return fmt.Errorf("the answer to GET /stream is not one of Cauri (%q): is another service at this address?", media)
+		return &ForeignError{fmt.Errorf("the answer to GET /stream is not one of Cauri (%q): is another service at this address?", media)}
 	}
 	lines := bufio.NewScanner(answer.Body)
 	lines.Buffer(nil, maxAnswer)
