@@ -65,7 +65,7 @@ func (c *cluster) replicate(program, kubeconfig string) *replica {
 		c.Fatal(err)
 	}
 	r := &replica{ended: make(chan struct{})}
-	r.Cmd = exec.Command(program, "controller", "--leader-elect", "--leader-election-namespace=cauri-system", "--kubeconfig="+kubeconfig,
+	r.Cmd = exec.Command(program, "serve", "controller", "--leader-elect", "--leader-election-namespace=cauri-system", "--kubeconfig="+kubeconfig,
 		"--encryption-key-file="+key, "--watch-namespaces="+c.namespace, "--health-address=0", "--metrics-address=0")
 	r.Env = append(os.Environ(), "DATABASE_URL="+ledgertest.URLAs(c, c.databaseURL, ledgertest.Controller))
 	r.Stdout, r.Stderr = &r.log, &r.log

@@ -7,7 +7,7 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// controllerFlags are the settings of `cauri controller`.
+// controllerFlags are the settings of `cauri serve controller`.
 type controllerFlags struct {
 	guardFlags
 	databaseURL             string

@@ -77,7 +77,7 @@ func controllerArgs(t *testing.T, health, metrics string) []string {
 	if err := os.WriteFile(keys, []byte("MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return []string{"controller", "--kubeconfig=" + kubernetes(t), "--encryption-key-file=" + keys, "--health-address=" + health,
+	return []string{"serve", "controller", "--kubeconfig=" + kubernetes(t), "--encryption-key-file=" + keys, "--health-address=" + health,
 		"--metrics-address=" + metrics}
 }
 

@@ -197,21 +197,21 @@ func TestCommandsSayWhatIsMissing(t *testing.T) {
 		t.Setenv(variable, "")
 	}
 	cases := map[string]struct{ args, want string }{
-		"worker without a database": {"worker", "--database-url"},
-		"worker without a key":      {"worker --database-url=postgres://127.0.0.1:1/x", "--encryption-key-file"},
+		"worker without a database": {"serve worker", "--database-url"},
+		"worker without a key":      {"serve worker --database-url=postgres://127.0.0.1:1/x", "--encryption-key-file"},
 		"migrate":                   {"migrate", "--database-url"},
-		"api without its PIN key":   {"api --database-url=postgres://127.0.0.1:1/x --pin-key-file=/none", "the key for PINs: open /none"},
-		"api with a bad PIN key":    {"api --database-url=postgres://127.0.0.1:1/x --pin-key-file=flags_test.go", "openssl genpkey"},
+		"api without its PIN key":   {"serve api --database-url=postgres://127.0.0.1:1/x --pin-key-file=/none", "the key for PINs: open /none"},
+		"api with a bad PIN key":    {"serve api --database-url=postgres://127.0.0.1:1/x --pin-key-file=flags_test.go", "openssl genpkey"},
 		"api below a host": {
-			"api --database-url=postgres://127.0.0.1:1/x --base-url=https://pay.test/cauri/",
+			"serve api --database-url=postgres://127.0.0.1:1/x --base-url=https://pay.test/cauri/",
 			"--base-url must be the URL of a host, such as https://pay.test, and has more than that",
 		},
 		"consoles below a host": {
-			"api --database-url=postgres://127.0.0.1:1/x --console-url=https://pay.test/cauri", "--console-url must be the URL of a host",
+			"serve api --database-url=postgres://127.0.0.1:1/x --console-url=https://pay.test/cauri", "--console-url must be the URL of a host",
 		},
-		"hosts of operators without a base URL": {"api --database-url=postgres://127.0.0.1:1/x --operator-domain=x.test", "it needs the base URL"},
+		"hosts of operators without a base URL": {"serve api --database-url=postgres://127.0.0.1:1/x --operator-domain=x.test", "it needs the base URL"},
 		"hosts of operators in an api": {
-			"api --database-url=postgres://127.0.0.1:1/x --base-url=https://pay.test --operator-domain=*.pay.test", "--operator-domain: \"*.pay.test\" is no domain",
+			"serve api --database-url=postgres://127.0.0.1:1/x --base-url=https://pay.test --operator-domain=*.pay.test", "--operator-domain: \"*.pay.test\" is no domain",
 		},
 		"listen":              {"listen", "--secret"},
 		"log format":          {"version --log-format=xml", "--log-format=xml"},
@@ -313,7 +313,7 @@ func TestWorkerSaysThatItUsesNoProxy(t *testing.T) {
 	if err := os.WriteFile(key, []byte("MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p := launch(t, "postgres://127.0.0.1:1/x", "worker", "--health-address=127.0.0.1:0", "--encryption-key-file="+key)
+	p := launch(t, "postgres://127.0.0.1:1/x", "serve", "worker", "--health-address=127.0.0.1:0", "--encryption-key-file="+key)
 	p.cmd.Env = append(p.cmd.Env, "HTTPS_PROXY=http://user:hidden@proxy.example:3128")
 	listens := make(chan [2]string, 1)
 	p.follow(listens)

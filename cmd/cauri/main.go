@@ -40,7 +40,7 @@ func main() {
 	case name == completionName:
 		root.SetArgs(append([]string{cobra.ShellCompRequestCmd}, os.Args[1:]...))
 	case command != "" && len(os.Args) == 1 && name != pluginName:
-		root.SetArgs([]string{command})
+		root.SetArgs(strings.Fields(command))
 	}
 	if err := root.ExecuteContext(ctx); err != nil {
 		err = explained(root, err)
@@ -60,6 +60,9 @@ func explained(root *cobra.Command, err error) error {
 	}
 	root.SuggestionsMinimumDistance = 2
 	name, _ := strconv.Unquote(parts[1]) // cobra quotes the name with strconv
+	if serve, _, err := root.Find([]string{serveName, name}); err == nil && serve.Name() == name {
+		return cli.Usage(fmt.Errorf("there is no command %s: write `%s`", name, serve.CommandPath()))
+	}
 	if similar := root.SuggestionsFor(name); len(similar) > 0 {
 		return cli.Usage(fmt.Errorf("there is no command %s: is it %s?", name, strings.Join(similar, " or ")))
 	}
@@ -102,8 +105,8 @@ func newRootCommand(plugin bool) *cobra.Command {
 	root.AddCommand(newVersionCommand())
 	if !plugin {
 		addGroup(root, groupMachine, "This machine:", newDevCommand(), newTryCommand())
-		addGroup(root, groupService, "Run the service, as the chart does:", newControllerCommand(), newAPICommand(), newWorkerCommand(),
-			newMigrateCommand(), newBootstrapCommand(), newKeysCommand(), newPurgeRetainedCommand())
+		addGroup(root, groupService, "Run the service, as the chart does:", newServeCommand(), newMigrateCommand(), newBootstrapCommand(),
+			newKeysCommand(), newPurgeRetainedCommand())
 	}
 	return root
 }
@@ -158,7 +161,7 @@ Every flag can also be set by an environment variable: --listen-address by
 CAURI_LISTEN_ADDRESS. The exceptions are DATABASE_URL for --database-url,
 DATABASE_READ_URL for --database-read-url, CAURI_URI for --url,
 CAURI_WEBHOOK_SECRET for --secret and CAURI_WEBHOOK_SECRET_FILE for --secret-file.
-Without any argument, CAURI_COMMAND names the command, such as dev.
+Without any argument, CAURI_COMMAND names the command, such as dev or "serve api".
 `
 	}
 	text += "\nExit codes:\n"

@@ -39,7 +39,7 @@ func TestMemoryLimit(t *testing.T) {
 // The variable that the chart sets reaches the processes that have the flag.
 func TestContainerMemoryIsAVariable(t *testing.T) {
 	t.Setenv("CAURI_CONTAINER_MEMORY", "268435456")
-	for _, cmd := range newRootCommand(false).Commands() {
+	for _, cmd := range newServeCommand().Commands() {
 		switch cmd.Name() {
 		case "api", "worker", "controller":
 			if err := flagsFromEnvironment(cmd); err != nil {

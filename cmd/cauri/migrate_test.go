@@ -71,7 +71,7 @@ func TestProcessesWaitForTheSchema(t *testing.T) {
 		t.Fatal(err)
 	}
 	database := ledgertest.Empty(t)
-	api := start(t, ledgertest.URLAs(t, database, ledgertest.API), 2, "api", "--listen-address=127.0.0.1:0", "--health-address=127.0.0.1:0")
+	api := start(t, ledgertest.URLAs(t, database, ledgertest.API), 2, "serve", "api", "--listen-address=127.0.0.1:0", "--health-address=127.0.0.1:0")
 	worker := startWorker(t, ledgertest.URLAs(t, database, ledgertest.Worker))
 	probes := map[string]string{"api": api.addresses["api's probes and metrics"], "worker": worker.addresses["worker's probes and metrics"]}
 	for name, at := range probes {

@@ -208,8 +208,8 @@ func TestAddressInUseEndsTheProcess(t *testing.T) {
 		args []string
 		want string
 	}{
-		"api":    {[]string{"api", "--listen-address=" + taken, "--health-address=127.0.0.1:0"}, "listening for the API: "},
-		"probes": {[]string{"api", "--listen-address=127.0.0.1:0", "--health-address=" + taken}, "listening for the api's probes and metrics: "},
+		"api":    {[]string{"serve", "api", "--listen-address=" + taken, "--health-address=127.0.0.1:0"}, "listening for the API: "},
+		"probes": {[]string{"serve", "api", "--listen-address=127.0.0.1:0", "--health-address=" + taken}, "listening for the api's probes and metrics: "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := launch(t, "postgres://127.0.0.1:1/none", c.args...)
@@ -244,7 +244,7 @@ func TestClockOffset(t *testing.T) {
 	if off := time.Until(offsetClock{offset: -time.Hour}.Now()); off > -59*time.Minute {
 		t.Errorf("a clock that is an hour behind is off by %s", off)
 	}
-	for _, cmd := range newRootCommand(false).Commands() {
+	for _, cmd := range newServeCommand().Commands() {
 		flag := cmd.Flags().Lookup("test-clock-offset")
 		switch cmd.Name() {
 		case "api", "worker", "controller":

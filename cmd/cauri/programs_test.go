@@ -210,7 +210,7 @@ func payBy(ctx context.Context, address, body string) (status int, answered stri
 
 func startAPI(t *testing.T, database string, flags ...string) (p *running, address, probes string) {
 	t.Helper()
-	p = start(t, database, 2, append([]string{"api", "--listen-address=127.0.0.1:0", "--health-address=127.0.0.1:0"}, flags...)...)
+	p = start(t, database, 2, append([]string{"serve", "api", "--listen-address=127.0.0.1:0", "--health-address=127.0.0.1:0"}, flags...)...)
 	address, probes = p.addresses["API"], p.addresses["api's probes and metrics"]
 	eventually(t, "the api is ready", func() bool { code, _ := get(probes, "/readyz"); return code == http.StatusOK })
 	return p, address, probes
@@ -222,7 +222,7 @@ func startWorker(t *testing.T, database string) *running {
 	if err := os.WriteFile(key, []byte("MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return start(t, database, 1, "worker", "--health-address=127.0.0.1:0", "--encryption-key-file="+key, "--allow-loopback-webhooks")
+	return start(t, database, 1, "serve", "worker", "--health-address=127.0.0.1:0", "--encryption-key-file="+key, "--allow-loopback-webhooks")
 }
 
 // proxy stands between a process and its database, and can stop forwarding.

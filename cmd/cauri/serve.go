@@ -2,13 +2,34 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
 
+	"github.com/spf13/cobra"
+
+	"github.com/cauri-dev/cauri/cmd/cauri/cli"
 	"github.com/cauri-dev/cauri/server/httpserver"
 )
+
+// serveName is the name of the command whose subcommands run the processes of the service.
+const serveName = "serve"
+
+func newServeCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   serveName + " PROCESS",
+		Short: "Run the api, the worker or the controller",
+		Long: `Run one of the three processes of the service: the api, the worker or the controller. They
+share a database, and each may run on a machine of its own.`,
+		RunE: func(*cobra.Command, []string) error {
+			return cli.Usage(errors.New("say which process: `cauri serve api`, `cauri serve worker` or `cauri serve controller`"))
+		},
+	}
+	cmd.AddCommand(newAPICommand(), newWorkerCommand(), newControllerCommand())
+	return cmd
+}
 
 // bind listens on an address. name is for messages.
 func bind(name, address string) (net.Listener, error) {

@@ -88,11 +88,16 @@ func TestTheFlagVersion(t *testing.T) {
 func TestUnknownCommandsGetAHint(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{
-		"statsu": "there is no command statsu: is it status?",
-		"zzzz":   "there is no command zzzz: `cauri --help` lists them",
+		"statsu":                             "there is no command statsu: is it status?",
+		"zzzz":                               "there is no command zzzz: `cauri --help` lists them",
+		"serve":                              "say which process: `cauri serve api`, `cauri serve worker` or `cauri serve controller`",
+		"api --listen-address=:8080":         "there is no command api: write `cauri serve api`",
+		"worker --encryption-key-file=x":     "there is no command worker: write `cauri serve worker`",
+		"controller --kubeconfig=x --help=1": "there is no command controller: write `cauri serve controller`",
+		"serve apo":                          "say which process: `cauri serve api`, `cauri serve worker` or `cauri serve controller`",
 	} {
 		root := newRootCommand(false)
-		root.SetArgs([]string{name})
+		root.SetArgs(strings.Fields(name))
 		err := explained(root, root.Execute())
 		if cli.Message(err) != want || cli.ExitCode(err) != cli.ExitUsage {
 			t.Errorf("%s: %v, exit code %d", name, err, cli.ExitCode(err))

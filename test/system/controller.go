@@ -26,8 +26,8 @@ func (s *System) StartController(ctx context.Context, kubeconfig string, within 
 		return nil, err
 	}
 	c := &Controller{MetricsURL: "http://" + ports.Loopback(metrics) + "/metrics", healthURL: "http://" + ports.Loopback(health)}
-	c.Process, err = s.run("controller", append([]string{
-		"controller", "--kubeconfig=" + kubeconfig, "--base-url=http://127.0.0.1:8080",
+	c.Process, err = s.run("controller", "controller", append([]string{
+		"--kubeconfig=" + kubeconfig, "--base-url=http://127.0.0.1:8080",
 		"--health-address=" + ports.Loopback(health), "--metrics-address=" + ports.Loopback(metrics),
 	}, flags...))
 	if err != nil {

@@ -233,8 +233,8 @@ func (s *System) StartAPI(ctx context.Context, name string, flags ...string) (*A
 		s.apiURL = api.URL
 	}
 	api.Process, err = s.run(
-		name,
-		append([]string{"api", "--listen-address=" + ports.Loopback(port), "--health-address=" + ports.Loopback(health)}, flags...),
+		name, "api",
+		append([]string{"--listen-address=" + ports.Loopback(port), "--health-address=" + ports.Loopback(health)}, flags...),
 	)
 	if err != nil {
 		return nil, err
@@ -254,7 +254,7 @@ func (s *System) StartWorker(ctx context.Context, name string, flags ...string) 
 		return nil, err
 	}
 	worker := &Worker{HealthURL: "http://" + ports.Loopback(port)}
-	worker.Process, err = s.run(name, append([]string{"worker", "--health-address=" + ports.Loopback(port)}, flags...))
+	worker.Process, err = s.run(name, "worker", append([]string{"--health-address=" + ports.Loopback(port)}, flags...))
 	if err != nil {
 		return nil, err
 	}
@@ -266,10 +266,10 @@ func (w *Worker) Ready(ctx context.Context) error {
 	return Answers(ctx, w.HealthURL+"/readyz", http.StatusOK)
 }
 
-// run starts the program with arguments. The first argument is the role.
-func (s *System) run(name string, args []string) (*Process, error) {
+// run starts a process of the service, as the user of the database that the chart gives it.
+func (s *System) run(name, process string, flags []string) (*Process, error) {
 	p, err := start(command{
-		name: name, program: s.binary, args: args, env: s.environment(userIn(args[0])), dir: s.folder,
+		name: name, program: s.binary, args: append([]string{"serve", process}, flags...), env: s.environment(userIn(process)), dir: s.folder,
 		log: filepath.Join(s.folder, name+".log"), onOrphaned: Immediate,
 	})
 	if err == nil {

@@ -107,7 +107,7 @@ func (r roles) metricsAt(port string) string {
 func (r roles) controller() process.Component {
 	health := host.Loopback(r.ports[controllerHealthPort])
 	c := r.component(process.ControllerName, "http://"+health, "http://"+health+"/readyz", []string{
-		"controller",
+		"serve", "controller",
 		"--kubeconfig=" + r.state.Kubeconfig(),
 		"--base-url=" + r.baseURL(),
 		"--encryption-key-file=" + r.state.EncryptionKey(),
@@ -122,7 +122,7 @@ func (r roles) controller() process.Component {
 
 func (r roles) api() process.Component {
 	c := r.component(process.APIName, r.baseURL(), "http://"+host.Loopback(r.ports[apiHealthPort])+"/readyz", []string{
-		"api",
+		"serve", "api",
 		"--listen-address=" + host.Loopback(r.apiPort),
 		"--health-address=" + host.Loopback(r.ports[apiHealthPort]),
 		"--pin-key-file=" + r.state.PINKey(),
@@ -135,7 +135,7 @@ func (r roles) api() process.Component {
 func (r roles) worker() process.Component {
 	health := host.Loopback(r.ports[workerHealthPort])
 	c := r.component(process.WorkerName, "http://"+health, "http://"+health+"/readyz", []string{
-		"worker",
+		"serve", "worker",
 		"--encryption-key-file=" + r.state.EncryptionKey(),
 		"--health-address=" + health,
 		"--allow-loopback-webhooks", // the user's receiver also runs on this machine
