@@ -14,9 +14,12 @@ func (a *API) listTestNumbers(w http.ResponseWriter, r *http.Request, who *servi
 	if _, wrong := decode.TestNumberParameters.Read(w.Header(), r.URL.RawQuery, who.Sandbox.Tenant, nil); len(wrong) > 0 {
 		return httpfront.Answer{}, view.InvalidParams(wrong)
 	}
-	list := wire.TestNumberList{Data: []wire.TestNumber{}}
+	list := wire.TestNumberList{Data: []wire.TestNumber{}, Environments: []wire.Market{}}
 	for _, n := range service.TestNumbers(who.Sandbox) {
 		list.Data = append(list.Data, view.TestNumberOf(n))
+	}
+	for _, m := range who.Sandbox.EnabledMarkets() {
+		list.Environments = append(list.Environments, wire.Market{Operator: string(m.Operator), Country: string(m.Country)})
 	}
 	return answered(http.StatusOK, list), nil
 }

@@ -51,7 +51,8 @@ func (f *fixture) finish() {
 
 func TestListOfTestNumbers(t *testing.T) {
 	f := newFixture(t)
-	if got := f.call("GET", "/v1/test_numbers", nil); strings.TrimSpace(got.raw) != `{"data":[]}` {
+	environments := `[{"operator":"mtn","country":"RW"},{"operator":"orange","country":"CI"}]`
+	if got := f.call("GET", "/v1/test_numbers", nil); strings.TrimSpace(got.raw) != `{"data":[],"environments":`+environments+`}` {
 		t.Errorf("without test numbers the list is %s", got.raw)
 	}
 	f.withTestNumbers()

@@ -23,30 +23,41 @@ type account struct {
 	name                                string // of the test client; empty for a test number
 	note                                string // what its holder does
 	approves                            bool   // whether the payer approves and has enough money
+	place                               int    // in the order of choice
 }
 
 func (a *account) market() string { return a.operator + "/" + a.country }
 
-// accounts returns the accounts of the test clients, then those of the test numbers.
+// accounts returns the accounts of the test clients, then those of the test numbers, as the API lists them.
 func (o *order) accounts(ctx context.Context, api *sandboxapi.Client) ([]account, error) {
 	payers, err := api.Payers(ctx, nil, listed)
 	if err != nil {
 		return nil, err
 	}
-	numbers, err := api.TestNumbers(ctx)
+	numbers, err := api.Numbers(ctx)
 	if err != nil {
 		return nil, err
+	}
+	place := func(operator, country string) int {
+		at := slices.Index(numbers.Environments, wire.Market{Operator: operator, Country: country})
+		if at < 0 { // it is disabled
+			return len(numbers.Environments)
+		}
+		return at
 	}
 	var all []account
 	for i := range payers {
 		one := &payers[i]
 		approves := one.State == wire.StateActive && one.Behavior == string(payments.Approve) && one.Balance >= o.amount
-		all = append(all, account{one.MSISDN, one.Currency, one.Operator, one.Country, one.Name, payerNote(one), approves})
+		all = append(all, account{one.MSISDN, one.Currency, one.Operator, one.Country, one.Name, payerNote(one), approves,
+			place(one.Operator, one.Country)})
 	}
-	for i := range numbers {
-		one := &numbers[i]
+	numbersBehind := len(numbers.Environments) + 1
+	for i := range numbers.Data {
+		one := &numbers.Data[i]
 		approves := one.CollectionOutcome == string(payments.Success)
-		all = append(all, account{one.MSISDN, one.Currency, one.Operator, one.Country, "", one.Description, approves})
+		all = append(all, account{one.MSISDN, one.Currency, one.Operator, one.Country, "", one.Description, approves,
+			numbersBehind + place(one.Operator, one.Country)})
 	}
 	return all, nil
 }
@@ -97,8 +108,8 @@ func marketLike(msisdn string, all []account) string {
 // chooses reports whether the flags choose among the accounts.
 func (o *order) chooses() bool { return o.name+o.currency+o.operator+o.country != "" }
 
-// choose takes the first account that approves and fits the flags, else the first that fits them. Without flags, only one
-// that approves is taken.
+// choose takes the first account that approves and fits the flags, else the first that fits them: test clients before test
+// numbers, and of each kind those of the sandbox's first environment. Without flags, only one that approves is taken.
 func (o *order) choose(all []account) error {
 	var fit []account
 	for _, one := range all {
@@ -106,6 +117,7 @@ func (o *order) choose(all []account) error {
 			fit = append(fit, one)
 		}
 	}
+	slices.SortStableFunc(fit, func(a, b account) int { return cmp.Compare(a.place, b.place) })
 	i := slices.IndexFunc(fit, func(one account) bool { return one.approves })
 	switch {
 	case i < 0 && !o.chooses():

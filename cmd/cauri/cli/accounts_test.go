@@ -16,17 +16,11 @@ const awa = "+2250700000001"
 func abroad(t *testing.T) *fixture {
 	t.Helper()
 	f := newFixture(t)
-	f.config.Generation++
 	f.config.TestNumbers = payments.StandardTestNumbers
 	ci := f.config.Environments[0]
 	ci.Operator, ci.Country = payments.Orange, payments.CoteDIvoire
 	f.config.Environments = append(f.config.Environments, ci)
-	if _, err := f.store.ApplySandbox(t.Context(), f.config); err != nil {
-		t.Fatal(err)
-	}
-	if err := f.directory.Refresh(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	f.apply(t)
 	for uid, c := range map[string]sandboxes.TestClientConfig{
 		"33333333-3333-3333-3333-000000000a01": {Name: "awa-kone", MSISDN: awa, Behavior: payments.Approve},
 		"33333333-3333-3333-3333-000000000a02": {Name: "yao", MSISDN: "+2250700000000", Behavior: payments.Cancel},
@@ -39,12 +33,25 @@ func abroad(t *testing.T) *fixture {
 	return f
 }
 
+// apply applies the sandbox of the fixture.
+func (f *fixture) apply(t *testing.T) {
+	t.Helper()
+	f.config.Generation++
+	if _, err := f.store.ApplySandbox(t.Context(), f.config); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.directory.Refresh(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func TestFlagsChooseThePayer(t *testing.T) {
 	f := abroad(t)
 	for flags, want := range map[string]string{
 		"--country=CI": awa, "--country=ci": awa, "--currency=XOF": awa, "--currency=fcfa": awa, "--operator=orange": awa, "--operator=Orange": awa,
 		"--name=awa-kone": awa, "--name=AWA": awa, "--name=Awa_Koné": awa, "--name=kone --country=CI": awa,
 		"--country=RW": alice, "--currency=RWF --operator=mtn": alice, "--name=ali": alice,
+		"": alice, "--amount=99": alice, // the first environment is hers
 		"--amount=50001 --country=CI --no-wait": "+2250730000901", // more than the test client has
 	} {
 		args := append([]string{"pay", "-o", "json", "--amount=100"}, strings.Fields(strings.ReplaceAll(flags, "--no-wait", "--wait=false"))...)
@@ -55,6 +62,11 @@ func TestFlagsChooseThePayer(t *testing.T) {
 		if made := decoded[wire.Payment](t, result); made.MSISDN != want {
 			t.Errorf("%s: %s pays, want %s", flags, made.MSISDN, want)
 		}
+	}
+	f.config.Environments = []sandboxes.EnvironmentConfig{f.config.Environments[1], f.config.Environments[0]}
+	f.apply(t)
+	if made := decoded[wire.Payment](t, f.run("pay", "-o", "json", "--wait=false")); made.MSISDN != awa {
+		t.Errorf("%s pays, want %s of the environment that is now the first", made.MSISDN, awa)
 	}
 	f.run("payout", "--country=RW", "--amount=1").want(t, ExitSuccess, "disbursement", "SUCCESS", alice)
 	f.run("payout").want(t, ExitUsage, "no recipient: pass --msisdn, or choose")

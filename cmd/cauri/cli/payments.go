@@ -126,10 +126,11 @@ func (p *program) payCommand() *cobra.Command {
 		Long: `Make a payment and print what happens until it is final.
 
 Without --msisdn the first test client that approves and has enough money pays, else
-the first test number that approves. --name, --country, --operator and --currency
-choose among them; if none that fits approves, the first that fits is taken. The
-currency, the operator and the country follow from the payer. The exit code is 5 if the payment does not end SUCCESS, or as
---expect says.`,
+the first test number that approves. Those of the sandbox's first environment come
+first, then those of the next. --name, --country, --operator and --currency choose
+among them; if none that fits approves, the first that fits is taken. The currency,
+the operator and the country follow from the payer. The exit code is 5 if the payment
+does not end SUCCESS, or as --expect says.`,
 		Example: "  " + p.called("pay", "--amount=1500") + "\n  " + p.called("pay", "--country=CI") + "\n  " + p.called("pay", "--scenario=timeout --expect=TIMEOUT") + "\n  " +
 			p.called("pay", "--msisdn=+250788123456 --reference=order-1042 -o json"),
 	}

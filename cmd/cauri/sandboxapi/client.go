@@ -157,8 +157,13 @@ func (c *Client) Payer(ctx context.Context, msisdn string) (p wire.TestClient, e
 
 // TestNumbers returns the test numbers.
 func (c *Client) TestNumbers(ctx context.Context) ([]wire.TestNumber, error) {
-	var all wire.TestNumberList
-	return all.Data, c.call(ctx, http.MethodGet, "/test_numbers", nil, &all)
+	all, err := c.Numbers(ctx)
+	return all.Data, err
+}
+
+// Numbers returns the test numbers, and the sandbox's environments.
+func (c *Client) Numbers(ctx context.Context) (all wire.TestNumberList, err error) {
+	return all, c.call(ctx, http.MethodGet, "/test_numbers", nil, &all)
 }
 
 // Prompts returns the payments that wait for a payer's answer.

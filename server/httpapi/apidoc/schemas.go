@@ -78,6 +78,7 @@ var (
 	promptListSchema     = viewSchema[wire.PromptList](unrefined)
 
 	_                    = viewSchema[wire.TestNumber](refineTestNumber)
+	_                    = viewSchema[wire.Market](refineMarket)
 	testNumberListSchema = viewSchema[wire.TestNumberList](unrefined)
 
 	_                 = viewSchema[wire.LoggedRequest](refineLoggedRequest)

@@ -21,6 +21,11 @@ func refineTestNumber(fields map[string]*huma.Schema) {
 	}
 }
 
+func refineMarket(fields map[string]*huma.Schema) {
+	fields["operator"].Enum = anyOf(payments.Operators)
+	fields["country"].Enum = anyOf(payments.Countries)
+}
+
 var ListTestNumbers = Operation{
 	ID: "listTestNumbers", Method: http.MethodGet, Path: "/v1/test_numbers", Tag: tagTestClients, Summary: "List the test numbers",
 	Description: "Phone numbers that behave in a certain way without a test client, in every enabled environment of the sandbox. The list " +
@@ -40,5 +45,6 @@ func exampleTestNumbers() (list wire.TestNumberList) {
 	for _, n := range operators.TestNumbersOf(payments.MTN, payments.Rwanda) {
 		list.Data = append(list.Data, view.TestNumberOf(n))
 	}
+	list.Environments = []wire.Market{{Operator: string(payments.MTN), Country: string(payments.Rwanda)}}
 	return list
 }

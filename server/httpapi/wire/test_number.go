@@ -14,5 +14,12 @@ type TestNumber struct {
 
 // TestNumberList is the answer of GET /v1/test_numbers.
 type TestNumberList struct {
-	Data []TestNumber `json:"data" doc:"Ordered by country, operator and number. Empty if the sandbox has none."`
+	Data         []TestNumber `json:"data" doc:"Ordered by country, operator and number. Empty if the sandbox has none."`
+	Environments []Market     `json:"environments" doc:"Enabled environments of the sandbox, in its order. Examples are of the first one."`
+}
+
+// Market is an operator in a country.
+type Market struct {
+	Operator string `json:"operator"`
+	Country  string `json:"country"`
 }
