@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cauri-dev/cauri/server/operators"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/webhooks"
 )
@@ -39,6 +40,7 @@ type maker struct {
 	known  *Known
 	allow  bool
 	now    func() time.Time
+	market Market
 	nonce  string // in the orders of invented transactions, so that no two checks share one
 	made   int
 }
@@ -46,7 +48,7 @@ type maker struct {
 // orderPrefix begins the orders of invented transactions.
 const orderPrefix = "cauri-check-"
 
-// What an invented payment costs, in RWF. The commission is 2 %, and the merchant bears it.
+// What an invented payment costs, in XOF or RWF. The commission is 2 %, and the merchant bears it.
 const (
 	inventedAmount     = 1_000
 	inventedCommission = 20
@@ -61,13 +63,15 @@ func (m *maker) invented() (*payments.Transaction, error) {
 	}
 	m.made++
 	order := orderPrefix + m.nonce + "-" + strconv.Itoa(m.made)
+	currency, _ := m.market.Country.Currency()
 	description := "A check of your receiver by Cauri: this payment does not exist"
 	return &payments.Transaction{
 		Details: payments.Details{
-			Reference: strings.ToUpper(order), Description: &description, Currency: "RWF", MSISDN: "+250788000001",
+			Reference: strings.ToUpper(order), Description: &description, Currency: string(currency),
+			MSISDN: operators.ExampleNumber(m.market.Operator, m.market.Country),
 		},
 		ID: id, Type: payments.Collection, Status: payments.Success, OrderRef: order, Store: "cauri-check",
-		EnvironmentID: "env_check", Operator: payments.Operators[0], Country: payments.Rwanda,
+		EnvironmentID: "env_check", Operator: m.market.Operator, Country: m.market.Country,
 		Amount: inventedAmount, Commission: inventedCommission, NetAmount: inventedAmount - inventedCommission,
 		AbsorptionPct: 100, Latency: time.Second, CreatedAt: now.Add(-time.Second), CompletedAt: &now,
 	}, nil

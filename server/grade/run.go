@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/webhooks"
 )
 
@@ -14,6 +15,8 @@ import (
 type Options struct {
 	Secret string
 	Known  *Known // nil: all transactions are invented
+	// In is the market of invented transactions: that of the sandbox's first environment. Zero: the first one that there is.
+	In Market
 	// Allow permits the event of a refund of the known transaction, which did not happen.
 	Allow bool
 	Now   func() time.Time // real time
@@ -21,6 +24,12 @@ type Options struct {
 	Send func(context.Context, Message) Answer
 	// After is called after each line with the card so far. Its error ends the check. nil: nothing is called.
 	After func(context.Context, *Card) error
+}
+
+// Market is an operator in a country.
+type Market struct {
+	Operator payments.Operator
+	Country  payments.Country
 }
 
 // Answer is the answer of the receiver to a message.
@@ -54,6 +63,10 @@ func Run(ctx context.Context, options Options) (*Card, error) {
 	r := run{Options: options, card: &Card{Battery: Battery, StartedAt: options.Now()}}
 	r.maker = maker{
 		secret: options.Secret, known: options.Known, allow: options.Allow, now: options.Now, nonce: strings.ToLower(rand.Text()[:8]),
+		market: options.In,
+	}
+	if options.In == (Market{}) {
+		r.market = Market{payments.Operators[0], payments.Countries[0]}
 	}
 	for _, line := range Lines() {
 		result, err := r.line(ctx, &line)

@@ -7,6 +7,7 @@ import (
 	"crypto/hmac"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -385,6 +386,28 @@ func TestInventedTransactions(t *testing.T) {
 	}
 	if len(ids) != len(r.bodies)-2 { // two lines send an event twice
 		t.Errorf("%d messages are of %d transactions", len(r.bodies), len(ids))
+	}
+}
+
+// They are of a market: of the given one, else of the first that there is.
+func TestInventedTransactionsAreOfAMarket(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		in   grade.Market
+		want string
+	}{
+		{grade.Market{}, "mtn CI XOF +2250506123456"},
+		{grade.Market{Operator: payments.Orange, Country: payments.CoteDIvoire}, "orange CI XOF +2250707123456"},
+		{grade.Market{Operator: payments.Airtel, Country: payments.Rwanda}, "airtel RW RWF +250730123456"},
+	} {
+		r := &receiver{}
+		check(t, r, func(o *grade.Options) { o.In = c.in })
+		for _, body := range r.bodies {
+			var event struct{ Operator, Country, Currency, MSISDN string }
+			if err := json.Unmarshal(body, &event); err != nil || fmt.Sprint(event) != "{"+c.want+"}" {
+				t.Fatalf("want %s: %s (%v)", c.want, body, err)
+			}
+		}
 	}
 }
 

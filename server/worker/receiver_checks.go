@@ -93,7 +93,7 @@ func (w *Worker) checkReceiver(ctx context.Context, c *receiverchecks.Leased, tu
 
 func (w *Worker) gradeReceiver(ctx context.Context, c *receiverchecks.Leased, turn *checkTurn) (*grade.Card, error) {
 	o := grade.Options{
-		Secret: c.Secret, Allow: c.Allow, Now: w.now, Send: grade.Through(w.sender, c.URL),
+		Secret: c.Secret, Allow: c.Allow, In: c.Market, Now: w.now, Send: grade.Through(w.sender, c.URL),
 		After: func(ctx context.Context, card *grade.Card) error {
 			text, err := json.Marshal(card)
 			if err != nil {

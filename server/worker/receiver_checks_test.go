@@ -230,6 +230,10 @@ func TestOneHostIsCheckedOnceAMinute(t *testing.T) {
 	w, _ := checked(t, nil)
 	other := w.config
 	other.UID, other.Name = "22222222-2222-2222-2222-222222222222", "other"
+	off, ci := w.config.Environments[0], w.config.Environments[0]
+	off.Operator, off.Enabled = payments.Airtel, false
+	ci.Operator, ci.Country = payments.Orange, payments.CoteDIvoire
+	other.Environments = []sandboxes.EnvironmentConfig{off, ci, w.config.Environments[0]}
 	if _, err := w.ApplySandbox(t.Context(), other); err != nil {
 		t.Fatal(err)
 	}
@@ -262,6 +266,9 @@ func TestOneHostIsCheckedOnceAMinute(t *testing.T) {
 	read[int](w, "update receiver_checks set began_at = began_at - interval '1 minute' where finished_at is not null returning 1")
 	if second := lease(); second == nil || second.Tenant != tenant || !strings.Contains(second.Problem, "no signing secret") {
 		t.Errorf("leased is %+v", second)
+	} else if (first.Market != grade.Market{Operator: payments.MTN, Country: payments.Rwanda}) ||
+		(second.Market != grade.Market{Operator: payments.Orange, Country: payments.CoteDIvoire}) {
+		t.Errorf("the markets are %+v and %+v, want those of the first enabled environments", first.Market, second.Market)
 	}
 }
 

@@ -93,10 +93,17 @@ func (p *program) grade(cmd *cobra.Command, t *target, o *gradeOptions, args []s
 		Allow: o.allow, Now: p.now,
 		Send: grade.Through(webhooks.NewSender(egress.Guard{AllowLoopback: true}, p.Version, p.now), o.receiver),
 	}
-	if options.Secret, err = o.of(cmd.Context(), t, args); err != nil {
+	var of *sandbox
+	if options.Secret, of, err = o.find(cmd.Context(), t, args); err != nil {
 		return nil, err
 	}
 	if o.tx == "" {
+		if of == nil && t.sandbox == "" && t.addressed() { // the secret is of a flag
+			of, _, _ = t.find(cmd.Context(), args)
+		}
+		if of != nil {
+			options.In = of.firstMarket(cmd.Context())
+		}
 		return runGrade(cmd.Context(), options)
 	}
 	id, err := payments.ParseID(o.tx)
@@ -112,6 +119,24 @@ func (p *program) grade(cmd *cobra.Command, t *target, o *gradeOptions, args []s
 		check, err = runGrade(ctx, options)
 		return err
 	})
+}
+
+// firstMarket returns the first environment of a sandbox; zero if it does not answer.
+func (s *sandbox) firstMarket(ctx context.Context) (first grade.Market) {
+	if s.resource != nil {
+		for _, e := range s.resource.Spec.Environments {
+			if e.Enabled == nil || *e.Enabled {
+				return grade.Market{Operator: payments.Operator(e.Operator), Country: payments.Country(e.Country)}
+			}
+		}
+		return first
+	}
+	soon, cancel := context.WithTimeout(ctx, reachTimeout)
+	defer cancel()
+	if all, err := sandboxapi.New(s.uri, s.apiKey, nil).Numbers(soon); err == nil && len(all.Environments) > 0 {
+		first.Operator, first.Country = payments.Operator(all.Environments[0].Operator), payments.Country(all.Environments[0].Country)
+	}
+	return first
 }
 
 func runGrade(ctx context.Context, o grade.Options) (*wire.ReceiverCheck, error) {

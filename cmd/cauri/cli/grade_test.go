@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -70,6 +71,17 @@ func TestGradeOnThisMachine(t *testing.T) {
 	run(t, Options{}, "grade", "--receiver="+graded(t, ""), "--secret=another-secret-of-16").
 		want(t, ExitNegative, "Grade: F. It answers 401 to a genuine event.")
 	run(t, Options{}, "grade", "--receiver=localhost:0", "--secret="+testSecret).want(t, ExitUsage, "--receiver is \"localhost:0\": write a port")
+}
+
+// The events are of the market of the sandbox: of its first environment.
+func TestGradeIsOfTheSandboxesMarket(t *testing.T) {
+	f := abroad(t)
+	for _, market := range []string{"RWF", "XOF"} {
+		f.apply(t)
+		f.run("grade", "--receiver="+graded(t, market), "--secret="+testSecret).
+			want(t, ExitNegative, "It answers 500 to an event of a payment")
+		slices.Reverse(f.config.Environments)
+	}
 }
 
 // Where nothing was judged, every report is red, also in place of a green one of an earlier run.

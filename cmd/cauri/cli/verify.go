@@ -274,23 +274,32 @@ func (s *signingSecret) given() bool { return s.text != "" || s.file != "" }
 
 // of returns the secret of the flags, or else the secret of the command's sandbox.
 func (s *signingSecret) of(ctx context.Context, t *target, args []string) (string, error) {
+	secret, _, err := s.find(ctx, t, args)
+	return secret, err
+}
+
+// find returns the secret of the flags, or else that of the command's sandbox, which it returns too; nil for none.
+func (s *signingSecret) find(ctx context.Context, t *target, args []string) (secret string, of *sandbox, err error) {
 	if s.given() || t.uri != "" && t.sandbox == "" {
-		return s.read()
+		secret, err = s.read()
+		return secret, nil, err
 	}
-	named, _, err := t.find(ctx, args)
+	of, _, err = t.find(ctx, args)
 	if errors.Is(err, errNoSandbox) {
-		return s.read()
+		secret, err = s.read()
+		return secret, nil, err
+	}
+	if err == nil {
+		err = of.credentials(ctx)
 	}
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
-	if err := named.credentials(ctx); err != nil {
-		return "", err
+	if of.secret != "" {
+		return of.secret, of, nil
 	}
-	if named.secret == "" {
-		return s.read()
-	}
-	return named.secret, nil
+	secret, err = s.read()
+	return secret, of, err
 }
 
 func (s *signingSecret) read() (string, error) {

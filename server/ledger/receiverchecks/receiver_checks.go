@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
 
+	"github.com/cauri-dev/cauri/server/grade"
 	"github.com/cauri-dev/cauri/server/ledger/ledgerdb"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
@@ -115,7 +116,8 @@ type Leased struct {
 	Transaction    *payments.ID
 	Body           []byte // of the transaction's event
 	Allow          bool
-	Problem        string // why it cannot be run; empty: it can
+	Market         grade.Market // of the sandbox's first enabled environment; zero: it has none
+	Problem        string       // why it cannot be run; empty: it can
 }
 
 // expiredCheck says why a check was not run.
@@ -145,6 +147,7 @@ func (s *Queue) leasedCheck(row *sqlc.LeaseReceiverCheckRow) *Leased {
 	c := &Leased{
 		Tenant: row.Tenant, ID: row.ID.Bytes, Fence: row.Fence, OrganizationID: row.OrgID, URL: *row.WebhookURL,
 		Transaction: ledgerdb.IDOrNone(row.TxID), Body: row.Body, Allow: row.Allow,
+		Market: grade.Market{Operator: payments.Operator(row.Operator), Country: payments.Country(row.Country)},
 	}
 	switch {
 	case row.SigningSecret == nil:

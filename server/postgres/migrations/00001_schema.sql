@@ -1762,7 +1762,8 @@ grant select (delivered, failed, failing_since, failures, first_failed, first_fa
   on endpoint_health to cauri_worker;
 grant select (attempt, id, operator, tenant), insert, update (attempt), delete
   on unacknowledged_events to cauri_worker;
-grant select (env_id, tenant, vague), delete on environments to cauri_worker;
+grant select (country, enabled, env_id, operator, place, removed, tenant, vague), delete on environments
+  to cauri_worker;
 grant select,
     insert (attempt, awaits_next, event_id, name, not_before, tenant),
     update (attempt, awaits_next, name, not_before, sent),

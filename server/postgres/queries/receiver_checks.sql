@@ -58,7 +58,11 @@ where o.tenant = c.tenant and (c.tenant, c.id) = (
   order by due.id
   limit 1)
 returning c.tenant, c.id, c.fence, c.tx_id, c.allow, o.org_id, o.resource_uid, o.webhook_url,
-  o.signing_secret, (select e.body from events e where e.tenant = c.tenant and e.id = c.tx_id) as body;
+  o.signing_secret, (select e.body from events e where e.tenant = c.tenant and e.id = c.tx_id) as body,
+  coalesce((select e.operator from environments e where e.tenant = c.tenant and e.enabled and not e.removed
+    order by e.place limit 1), '')::text as operator,
+  coalesce((select e.country from environments e where e.tenant = c.tenant and e.enabled and not e.removed
+    order by e.place limit 1), '')::text as country;
 
 -- name: RenewReceiverCheck :execrows
 -- No row: the sandbox was reset, suspended or deleted, or another worker has the check.

@@ -93,7 +93,11 @@ where o.tenant = c.tenant and (c.tenant, c.id) = (
   order by due.id
   limit 1)
 returning c.tenant, c.id, c.fence, c.tx_id, c.allow, o.org_id, o.resource_uid, o.webhook_url,
-  o.signing_secret, (select e.body from events e where e.tenant = c.tenant and e.id = c.tx_id) as body
+  o.signing_secret, (select e.body from events e where e.tenant = c.tenant and e.id = c.tx_id) as body,
+  coalesce((select e.operator from environments e where e.tenant = c.tenant and e.enabled and not e.removed
+    order by e.place limit 1), '')::text as operator,
+  coalesce((select e.country from environments e where e.tenant = c.tenant and e.enabled and not e.removed
+    order by e.place limit 1), '')::text as country
 `
 
 type LeaseReceiverCheckRow struct {
@@ -107,6 +111,8 @@ type LeaseReceiverCheckRow struct {
 	WebhookURL    *string     `db:"webhook_url"`
 	SigningSecret []byte      `db:"signing_secret"`
 	Body          []byte      `db:"body"`
+	Operator      string      `db:"operator"`
+	Country       string      `db:"country"`
 }
 
 // Leases one check whose receiving host is not checked now, and was not within a minute.
@@ -130,6 +136,8 @@ func (q *Queries) LeaseReceiverCheck(ctx context.Context, leaseMs float64) ([]Le
 			&i.WebhookURL,
 			&i.SigningSecret,
 			&i.Body,
+			&i.Operator,
+			&i.Country,
 		); err != nil {
 			return nil, err
 		}
