@@ -44,7 +44,7 @@ func main() {
 	}
 	if err := root.ExecuteContext(ctx); err != nil {
 		err = explained(root, err)
-		cli.Fprintf(os.Stderr, "%s\n", cli.Complaint(err))
+		cli.Complain(os.Stderr, os.Args[1:], err)
 		os.Exit(cli.ExitCode(err))
 	}
 }

@@ -69,7 +69,7 @@ wrong, by how much and between which entries. It makes a payment only with --pay
 			return err
 		}
 		if n := c.failed(); n > 0 {
-			return negativeError{fmt.Errorf("%d of %d checks failed", n, len(c.lines))}
+			return negative("check_failed", "%d of %d checks failed", n, len(c.lines))
 		}
 		return nil
 	}

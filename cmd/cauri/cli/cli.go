@@ -50,6 +50,7 @@ func (p *program) commands() []*cobra.Command {
 	} {
 		for _, command := range group.commands {
 			command.GroupID = group.id
+			quietForPrograms(command)
 			all = append(all, DecimalFlags(command))
 		}
 	}

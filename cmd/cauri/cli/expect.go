@@ -284,5 +284,5 @@ func failure(all []*expected) error {
 	if len(failed) == 0 {
 		return nil
 	}
-	return negativeError{fmt.Errorf("%d of %d expectations failed. %s", len(failed), len(all), strings.Join(failed, " "))}
+	return negative("not_met", "%d of %d expectations failed. %s", len(failed), len(all), strings.Join(failed, " "))
 }

@@ -206,11 +206,11 @@ func gradeFailure(c *wire.ReceiverCheck) error {
 	}
 	switch {
 	case c.Letter == nil && len(c.Lines) > 1: // a program was reached
-		return negativeError{fmt.Errorf("there is no grade: %s Pass the id of one with --tx", optional(c.Summary, identity))}
+		return negative("no_grade", "there is no grade: %s Pass the id of one with --tx", optional(c.Summary, identity))
 	case c.Letter == nil:
-		return negativeError{fmt.Errorf("there is no grade: %s", optional(c.Summary, identity))}
+		return negative("no_grade", "there is no grade: %s", optional(c.Summary, identity))
 	case len(failed) > 0: // B has failed bonus lines only
-		return negativeError{fmt.Errorf("the grade is %s: %s failed", *c.Letter, strings.Join(failed, ", "))}
+		return negative("bad_grade", "the grade is %s: %s failed", *c.Letter, strings.Join(failed, ", "))
 	}
 	return nil
 }

@@ -218,3 +218,20 @@ func completeFlag(cmd *cobra.Command, flag string, values ...string) {
 	// An error is possible only for an unknown flag.
 	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
 }
+
+// quietForPrograms makes a command print no notices if its output is in JSON or YAML. Standard error has its error only.
+func quietForPrograms(cmd *cobra.Command) {
+	for _, one := range cmd.Commands() {
+		quietForPrograms(one)
+	}
+	run := cmd.RunE
+	if run == nil {
+		return
+	}
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if format := cmd.Flag("output"); format != nil && (format.Value.String() == formatJSON || format.Value.String() == formatYAML) {
+			cmd.SetErr(io.Discard)
+		}
+		return run(cmd, args)
+	}
+}

@@ -65,11 +65,13 @@ func uncertain(err error, reference string) error {
 	var unreachable *sandboxapi.UnreachableError
 	switch {
 	case errors.As(err, &refused) && refused.Code != "" && refused.Status >= http.StatusInternalServerError:
-		return fmt.Errorf("%w\nRepeat the command with --reference=%s, which records nothing twice", err, reference)
+		err = fmt.Errorf("%w\nRepeat the command with --reference=%s, which records nothing twice", err, reference)
 	case errors.As(err, &unreachable), errors.As(err, &refused) && refused.Status >= http.StatusInternalServerError:
-		return fmt.Errorf("%w\nIt may have been recorded: repeat the command with --reference=%s, which records nothing twice", err, reference)
+		err = fmt.Errorf("%w\nIt may have been recorded: repeat the command with --reference=%s, which records nothing twice", err, reference)
+	default:
+		return err
 	}
-	return err
+	return recorded(err, "", reference)
 }
 
 // order has the common flags of payments and payouts.
@@ -226,10 +228,10 @@ func (o *order) forStore(s *sandbox, send func() error) (err error) {
 }
 
 // finish waits for a final status, and prints the transaction.
-func (p *program) finish(ctx context.Context, api *sandboxapi.Client, cmd *cobra.Command, made wire.Payment, w waiting, o output) error {
+func (p *program) finish(ctx context.Context, api *sandboxapi.Client, cmd *cobra.Command, made wire.Payment, w waiting, o output) (err error) {
 	out := cmd.OutOrStdout()
 	if err := p.tellTime(ctx, api, cmd.ErrOrStderr(), &o); err != nil {
-		return err
+		return recorded(err, made.ID, made.Reference)
 	}
 	if o.people() {
 		printLine(out, paymentTime(&made), paymentLine(&made))
@@ -238,23 +240,17 @@ func (p *program) finish(ctx context.Context, api *sandboxapi.Client, cmd *cobra
 		if why, stands := p.whyPending(ctx, api); stands && o.people() {
 			printerTo(cmd.ErrOrStderr())("Waiting: %s", why)
 		}
-		var err error
-		if made, err = p.awaitFinal(ctx, api, made, w.timeout); err != nil {
-			return err
-		}
-		if o.people() {
+		if made, err = p.awaitFinal(ctx, api, made, w.timeout); err == nil && o.people() {
 			printLine(out, paymentTime(&made), paymentLine(&made))
 		}
 	}
-	if !o.people() {
-		if err := o.print(out, made, []string{made.ID}, nil); err != nil {
-			return err
-		}
+	if !o.people() { // also a transaction that is not final
+		err = errors.Join(err, o.print(out, made, []string{made.ID}, nil))
 	}
-	if w.wait && made.Status != w.expect {
-		return negativeError{fmt.Errorf("the %s %s ended %s and not %s%s", made.Type, made.ID, made.Status, w.expect, whyUnknown(&made))}
+	if err == nil && w.wait && made.Status != w.expect {
+		err = negative("unexpected_status", "the %s %s ended %s and not %s%s", made.Type, made.ID, made.Status, w.expect, whyUnknown(&made))
 	}
-	return nil
+	return recorded(err, made.ID, made.Reference)
 }
 
 // whyUnknown returns a colon and why the operator does not know the number of a transaction; "" if that is not known.
@@ -373,7 +369,7 @@ and --currency choose one of those.`,
 			}
 			whole, err := api.Payment(ctx, made.TxID)
 			if err != nil {
-				return err
+				return recorded(err, made.TxID, o.reference)
 			}
 			return p.finish(ctx, api, cmd, whole, o.waiting, o.output)
 		})

@@ -168,6 +168,6 @@ func (t *target) program(command string) string {
 }
 
 // errNoSandbox is returned if no sandbox is named. Its text explains how to name one.
-var errNoSandbox = fmt.Errorf("no sandbox: pass --sandbox=namespace/name for one in a cluster, or choose it by `cauri use`, "+
+var errNoSandbox error = codedError{fmt.Errorf("no sandbox: pass --sandbox=namespace/name for one in a cluster, or choose it by `cauri use`, "+
 	"or set %s and %s to uri and api-key of its Secret, or start `cauri dev --env-file=.env.cauri`: commands find that file in their "+
-	"working folder and above it", variableURI, variableAPIKey)
+	"working folder and above it", variableURI, variableAPIKey), "no_sandbox"}

@@ -165,7 +165,7 @@ func TestShopsInTheStoryTwiceAtOnce(t *testing.T) {
 		_, ended := f.story(time.Now, "twice-at-once", hasBooked(t, shop, 2), "-o=json")
 		f.pay("order-1")
 		r := <-ended
-		r.want(t, ExitSuccess, "1. Pay with +250790000901 in your shop.\n", "The faults of the story are off.")
+		r.want(t, ExitSuccess)
 		if all := decoded[[]judgement](t, r); len(all) != 2 || all[0].Verdict != expectations.Met || all[1].Verdict != expectations.Met {
 			t.Errorf("the verdicts are %+v", all)
 		}
@@ -181,7 +181,7 @@ func TestShopsInTheStoryTwiceAtOnce(t *testing.T) {
 		}
 		_, ended := f.story(late, "twice-at-once", hasBooked(t, shop, 1))
 		f.pay("order-1")
-		(<-ended).want(t, ExitNegative, `{"booked":2}`, "1 of 2 expectations failed", "twice-at-once", "The faults of the story are off.")
+		(<-ended).want(t, ExitNegative, "1. Pay with +250790000901 in your shop.\n", `{"booked":2}`, "1 of 2 expectations failed", "twice-at-once", "The faults of the story are off.")
 	})
 	t.Run("it looks first, and the copies come one after the other", func(t *testing.T) {
 		f, shop := newFixture(t), openShop(t, func() { time.Sleep(20 * time.Millisecond) })

@@ -129,7 +129,7 @@ func arrival(header http.Header, at string) (time.Time, error) {
 // sameBody prints a line if a body is the stored body of an event. Otherwise it returns an error with the difference.
 func sameBody(out io.Writer, event, stored, body string) error {
 	if difference := differs(stored, body); difference != "" {
-		return negativeError{fmt.Errorf("the body is not that of %s: %s", event, difference)}
+		return negative("wrong_body", "the body is not that of %s: %s", event, difference)
 	}
 	Fprintf(out, "ok       the %d bytes of %s\n", len(body), event)
 	return nil
@@ -225,7 +225,7 @@ func verify(out io.Writer, header http.Header, body []byte, secret string, now t
 	if failure == nil {
 		return nil
 	}
-	return negativeError{fmt.Errorf("%w%s", failure, probableCause(header, body, secret, now))}
+	return negative("wrong_signature", "%w%s", failure, probableCause(header, body, secret, now))
 }
 
 // probableCause returns a text about the probable cause of a failed verification. It undoes common mistakes one by one, and

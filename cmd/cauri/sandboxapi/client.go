@@ -47,6 +47,7 @@ type RefusedError struct {
 	Code       string // error code; empty: the answer is not from Cauri
 	Message    string
 	Fields     map[string][]string // messages by field
+	Detail     map[string]any      // all of the answer's detail
 	RequestID  string
 	RetryAfter time.Duration
 }
@@ -290,8 +291,9 @@ func (c *Client) refused(answer *http.Response, text []byte) error {
 			FieldErrors map[string][]string `json:"fieldErrors"`
 		}
 	}
-	_ = json.Unmarshal(text, &said) // said stays empty for an error of another server
-	e := &RefusedError{Status: answer.StatusCode, Code: said.Error, Message: said.Message, Fields: said.Detail.FieldErrors,
+	var whole struct{ Detail map[string]any }
+	_, _ = json.Unmarshal(text, &said), json.Unmarshal(text, &whole) // both stay empty for an error of another server
+	e := &RefusedError{Status: answer.StatusCode, Code: said.Error, Message: said.Message, Fields: said.Detail.FieldErrors, Detail: whole.Detail,
 		RequestID: answer.Header.Get("X-Request-Id")}
 	if e.Status == http.StatusUnauthorized && e.Code != "" {
 		e.Message += notAKey(c.key)
