@@ -17,6 +17,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/cauri-dev/cauri/server/fronts"
+	"github.com/cauri-dev/cauri/server/httpapi/apidoc"
 )
 
 // contract is the API's description as it is served, with what holds answers against it.
@@ -95,14 +96,23 @@ func checkAnswer(t *testing.T, request *http.Request, response *http.Response, b
 		return
 	}
 	status := strconv.Itoa(response.StatusCode)
-	answer, found := operation["responses"].(object)[status].(object)
-	if !found {
+	at := pointer("paths", c.template(plain.URL.Path), strings.ToLower(plain.Method), "responses", status)
+	answer, at := c.answer(operation, at, status)
+	if answer == nil {
 		t.Errorf("%s %s answers %s, which is not described: %s", plain.Method, plain.URL.Path, status, body)
 		return
 	}
-	at := pointer("paths", c.template(plain.URL.Path), strings.ToLower(plain.Method), "responses", status)
 	c.checkBody(t, at, answer, response, body)
 	c.checkHeaders(t, at, answer, response)
+}
+
+// answer returns the description of an answer and its place, which is not the parameter at for an answer that operations share.
+func (c *contract) answer(operation object, at, status string) (object, string) {
+	answer, _ := operation["responses"].(object)[status].(object)
+	if ref, _ := answer["$ref"].(string); ref != "" {
+		return c.resolve(answer), strings.TrimPrefix(ref, "#")
+	}
+	return answer, at
 }
 
 // checkBody holds a body against the description of its answer, which stands at a place of the document.
@@ -129,7 +139,11 @@ func (c *contract) checkBody(t *testing.T, at string, answer object, response *h
 func (c *contract) checkHeaders(t *testing.T, at string, answer object, response *http.Response) {
 	t.Helper()
 	described := map[string]bool{"Content-Type": true, "Content-Length": true, "Date": true, "X-Content-Type-Options": true}
-	for name, header := range answer["headers"].(object) {
+	headers := maps.Clone(c.document[apidoc.CommonHeaders].(object))
+	if own, has := answer["headers"].(object); has {
+		maps.Copy(headers, own)
+	}
+	for name, header := range headers {
 		described[http.CanonicalHeaderKey(name)] = true
 		place := at + pointer("headers", name)
 		if ref, _ := header.(object)["$ref"].(string); ref != "" {

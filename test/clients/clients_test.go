@@ -72,7 +72,7 @@ func (f *fixture) sandbox(t *testing.T, name string) (uri, key string) {
 	t.Helper()
 	const number, balance = 8_123_456, 50_000 // +250788123456
 	sandbox, err := f.AddSandbox(t.Context(), name, "http://127.0.0.1:9/hooks", func(c *sandboxes.Config) {
-		c.API = sandboxes.APIAccess{TestClients: true, Reset: true}
+		c.API = sandboxes.APIAccess{TestClients: true, Reset: true, Faults: true}
 		c.OpeningFloat = map[payments.Currency]int64{payments.RWF: 1_000_000}
 	})
 	must(t, err)

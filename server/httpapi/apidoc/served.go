@@ -13,6 +13,7 @@ var (
 	document31 = sync.OnceValue(func() *static.Content {
 		d := NewDocument()
 		d.Servers = nil
+		share(d)
 		return static.New(MediaJSON, published(encoded(d)))
 	})
 	document30 = sync.OnceValue(func() *static.Content { return static.New(MediaJSON, openAPI30(document31().Body())) })
