@@ -15,8 +15,8 @@ import (
 	"github.com/a-h/templ"
 	"github.com/go-chi/chi/v5"
 
+	"github.com/cauri-dev/cauri/server/advice"
 	"github.com/cauri-dev/cauri/server/english"
-	"github.com/cauri-dev/cauri/server/httpfront"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/requests"
 )
@@ -159,7 +159,7 @@ func (c *Console) readLogged(e *requests.Entry) loggedRequest {
 		r.does = changeAt(e.Method, strings.TrimPrefix(e.Path, changesPath))
 	}
 	if !r.succeeded() && strings.HasPrefix(e.Path, "/v1/") { // the advice is only for this API
-		r.instead = httpfront.Instead(e.Error)
+		r.instead = advice.Instead(e.Error)
 	}
 	return r
 }

@@ -30,7 +30,7 @@ var changes = []change{
 			[]string{"-run=TestEachRefusalIsAnsweredAndDescribed", "./server/httpapi"}, "apidoc.ErrorCases does not describe 422 below_minimum",
 		},
 		{
-			[]edit{{"server/httpfront/instead.go", "\t\"quota_exceeded\":", "\t\"below_minimum\": \"Send more.\",\n"}},
+			[]edit{{"server/advice/instead.go", "\t\"quota_exceeded\":", "\t\"below_minimum\": \"Send more.\",\n"}},
 			[]string{"-run=TestGuideHasTheErrors", "./server/httpapi"}, "below_minimum does not say",
 		},
 		{

@@ -9,11 +9,11 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/cauri-dev/cauri/server/advice"
 	"github.com/cauri-dev/cauri/server/english"
 	"github.com/cauri-dev/cauri/server/faults"
 	"github.com/cauri-dev/cauri/server/httpapi/view"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
-	"github.com/cauri-dev/cauri/server/httpfront"
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/ledger/clocks"
 	"github.com/cauri-dev/cauri/server/ledger/faultcounts"
@@ -29,7 +29,7 @@ type ErrorCase struct {
 }
 
 // Instead returns what a client sends instead of a request that was answered with the error.
-func (c ErrorCase) Instead() english.Text { return httpfront.Instead(c.Example.Code) }
+func (c ErrorCase) Instead() english.Text { return advice.Instead(c.Example.Code) }
 
 // ErrorCases has all errors of the API. If a function of package wire returns the error, the same function returns the
 // example.

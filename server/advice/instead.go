@@ -1,4 +1,4 @@
-package httpfront
+package advice
 
 import "github.com/cauri-dev/cauri/server/english"
 
