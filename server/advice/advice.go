@@ -2,7 +2,11 @@
 // status of resources take it from here, so that they all say the same.
 package advice
 
-import "github.com/cauri-dev/cauri/server/english"
+import (
+	"strings"
+
+	"github.com/cauri-dev/cauri/server/english"
+)
 
 // Code names a cause. Programs compare it, so it stays as it is.
 type Code string
@@ -16,13 +20,17 @@ type Advice struct {
 	Steps []Step
 }
 
-// Step is a command that helps.
+// Step is something that helps: a command, the tool of `cauri mcp` that does the same, or a change. At least one is set.
 type Step struct {
 	Purpose string // what it does, in a sentence
 	Before  string // variables before the command; may be empty
 	Command string // of the program cauri
 	Rest    string // arguments and flags
 	Alone   bool   // the command needs no sandbox
+
+	Tool      string         // of `cauri mcp`; empty: none does the same
+	Arguments map[string]any // of the tool
+	Change    string         // in the code or the configuration of the shop, as a sentence; has no command
 }
 
 // String returns the step as a user types it who has named the sandbox before.
@@ -35,4 +43,18 @@ func (s *Step) String() string {
 		text += " " + s.Rest
 	}
 	return text
+}
+
+// set fills in the cause.
+func (a *Advice) set(code Code, title english.Text, what english.Phrase, do english.Text, args ...any) {
+	a.Code, a.Title, a.What, a.Do = code, english.Say(title), what, english.Say(do, args...)
+}
+
+// Sentences returns the cause and what to do, as sentences.
+func (a *Advice) Sentences() (what, do string) {
+	what = a.What.String()
+	if !strings.HasSuffix(what, ".") && !strings.HasSuffix(what, "?") {
+		what += "."
+	}
+	return what, a.Do.String()
 }

@@ -61,10 +61,13 @@ func ofPast(attempt *Attempt) (a Advice) {
 			"More than %s events were not delivered to a former URL"), again)
 	}
 	if attempt.Event != "" {
-		a.Steps = []Step{{Purpose: "Send the event again:", Command: "resend", Rest: attempt.Event}}
+		a.Steps = []Step{resend("Send the event again:", attempt.Event)}
 	}
 	if attempt.Events > 1 {
-		a.Steps = append(a.Steps, Step{Purpose: "Send all again that have no retries left:", Command: "resend", Rest: "--failed"})
+		a.Steps = append(a.Steps, Step{
+			Purpose: "Send all again that have no retries left:", Command: "resend", Rest: "--failed", Tool: "resend_event",
+			Arguments: map[string]any{"failed": true},
+		})
 	}
 	return a
 }

@@ -76,10 +76,26 @@ func OfAttempt(attempt Attempt) Advice {
 	if attempt.Acknowledged {
 		a.What = english.Say("%s. It has acknowledged other events since", a.What)
 	}
+	if signed := a.Code == SignatureRefused || a.Code == BadRequest; signed && attempt.Event != "" {
+		a.Steps = append([]Step{diagnose(attempt.Event)}, a.Steps...)
+	}
 	if attempt.Event != "" && a.Code != Gone {
-		a.Steps = append(slices.Clip(a.Steps), Step{Purpose: "When it is repaired, send the event again:", Command: "resend", Rest: attempt.Event})
+		a.Steps = append(slices.Clip(a.Steps), resend("When it is repaired, send the event again:", attempt.Event))
 	}
 	return a
+}
+
+// resend returns the step that sends an event again.
+func resend(purpose, event string) Step {
+	return Step{Purpose: purpose, Command: "resend", Rest: event, Tool: "resend_event", Arguments: map[string]any{"event": event}}
+}
+
+// diagnose returns the step that finds out what a receiver signed, if its answer to the event has the signature that it computed.
+func diagnose(event string) Step {
+	return Step{
+		Purpose: "This signs the event again as usual mistakes do, and names the one that fits the answer of the receiver:", Command: "explain", Rest: event,
+		Tool: "diagnose_signature", Arguments: map[string]any{"event": event},
+	}
 }
 
 // forward brings the events to a program on the machine of who reads the advice.
@@ -155,10 +171,6 @@ func (a *Advice) forbidden(attempt Attempt, host string) {
 	}
 }
 
-func (a *Advice) set(code Code, title english.Text, what english.Phrase, do english.Text, args ...any) {
-	a.Code, a.Title, a.What, a.Do = code, english.Say(title), what, english.Say(do, args...)
-}
-
 // verifying finds out why a receiver does not accept a signature.
 var verifying = []Step{
 	{Purpose: "Save a request as it arrives, headers, an empty line, body. This says which step fails:", Command: "verify", Rest: "request.txt",
@@ -209,6 +221,6 @@ const FaultActed Code = "fault.acted"
 func OfFaults(effects []string, event string) (a Advice) {
 	a.set(FaultActed, "Fault on purpose", english.Say("A fault on purpose acted on the last attempt: %s", strings.Join(effects, "; ")),
 		"The receiver need not be wrong.")
-	a.Steps = []Step{{Purpose: "This sends the event without faults:", Command: "resend", Rest: event}}
+	a.Steps = []Step{resend("This sends the event without faults:", event)}
 	return a
 }

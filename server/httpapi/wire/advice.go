@@ -13,4 +13,7 @@ type Advice struct {
 type AdviceStep struct {
 	Command string `json:"command" doc:"To be typed where the sandbox is known, as in the folder of its .env.cauri."`
 	Because string `json:"because" doc:"What the command is for."`
+
+	Tool      string         `json:"tool,omitempty" doc:"The tool of cauri mcp that does the same. Absent if none does."`
+	Arguments map[string]any `json:"arguments,omitempty" doc:"Of the tool."`
 }

@@ -10,7 +10,8 @@ import (
 func AdviceOf(a advice.Advice, page string) *wire.Advice {
 	view := &wire.Advice{Cause: string(a.Code), Message: a.What.String() + ".", Action: a.Do.String(), Next: []wire.AdviceStep{}, Page: page}
 	for i := range a.Steps {
-		view.Next = append(view.Next, wire.AdviceStep{Command: a.Steps[i].String(), Because: a.Steps[i].Purpose})
+		step := &a.Steps[i]
+		view.Next = append(view.Next, wire.AdviceStep{Command: step.String(), Because: step.Purpose, Tool: step.Tool, Arguments: step.Arguments})
 	}
 	return view
 }
