@@ -18,6 +18,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/cauri-dev/cauri/cmd/cauri/explain"
 	"github.com/cauri-dev/cauri/cmd/cauri/kube"
 	"github.com/cauri-dev/cauri/cmd/cauri/sandboxapi"
 	"github.com/cauri-dev/cauri/server/english"
@@ -26,7 +27,7 @@ import (
 
 func (p *program) verifyCommand() *cobra.Command {
 	var secret signingSecret
-	var headers, at string
+	var headers, at, computed string
 	cmd := &cobra.Command{
 		Use:   "verify",
 		Short: "Verify a captured webhook request against a signing secret, step by step",
@@ -38,10 +39,14 @@ With --headers it is the body alone, byte for byte. The exit code is 5 if a sign
 does not match.
 
 With the id of an EVENT, it also compares the body with the bytes that the sandbox
-stores, and says which differ. Without a secret it takes that of the sandbox.`,
+stores, and says which differ. Without a secret it takes that of the sandbox.
+
+With --computed=SIGNATURE, which a program computed for EVENT and logged, no request is
+needed: the event is signed again as usual mistakes do, and the one that fits is named.`,
 		Example: `  cauri verify request.txt --secret-file=secret.txt
   cauri verify body.json --headers=headers.txt
-  cauri verify evt_01JCC5H2M4Q7ZXW3V8R6T9B0YE request.txt --env-file=.env.cauri`,
+  cauri verify evt_01JCC5H2M4Q7ZXW3V8R6T9B0YE request.txt --env-file=.env.cauri
+  cauri verify evt_01JCC5H2M4Q7ZXW3V8R6T9B0YE --computed=sha256=64e832ddea26d2a2a3c0f0c6a5a0e3f0f6b1bfb07cb3a0dd5b2d8a2fd7c7a5b1`,
 	}
 	direct := *p
 	direct.Plugin = false // the first argument is not a sandbox, because the command mostly needs none
@@ -50,6 +55,7 @@ stores, and says which differ. Without a secret it takes that of the sandbox.`,
 	flags := cmd.Flags()
 	flags.StringVar(&headers, "headers", "", "file with the headers, one a line; FILE is then the body alone")
 	flags.StringVar(&at, "received-at", "", "when the request arrived, such as 2026-05-31T12:00:00Z; empty: the time in its header, so that its age is not checked")
+	flags.StringVar(&computed, "computed", "", "signature that a program computed for EVENT, in place of FILE")
 	secret.add(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		key, err := secret.of(cmd.Context(), t, nil)
@@ -59,6 +65,9 @@ stores, and says which differ. Without a secret it takes that of the sandbox.`,
 		event, args, err := splitEvent(args)
 		if err != nil {
 			return err
+		}
+		if computed != "" {
+			return p.verifyComputed(cmd, t, event, args, computed, key)
 		}
 		header, body, now, err := readCaptured(cmd.InOrStdin(), args, headers, at)
 		if err != nil {
@@ -80,6 +89,18 @@ stores, and says which differ. Without a secret it takes that of the sandbox.`,
 		})
 	}
 	return cmd
+}
+
+// verifyComputed says how a program computed another signature of an event.
+func (p *program) verifyComputed(cmd *cobra.Command, t *target, event string, files []string, computed, key string) error {
+	if event == "" || len(files) > 0 {
+		return usage(errors.New("--computed needs the id of an event, and no file: write `cauri verify EVENT --computed=SIGNATURE`"))
+	}
+	return t.withAPI(cmd, nil, func(ctx context.Context, api *sandboxapi.Client, s *sandbox, _ []string) error {
+		x := s.explainer(p, api)
+		x.Secrets[explain.SigningSecret] = key
+		return s.diagnosed(ctx, cmd.OutOrStdout(), x, event, computed)
+	})
 }
 
 // splitEvent separates the id of an event from the other arguments, which are at most one file.

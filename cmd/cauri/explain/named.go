@@ -1,0 +1,171 @@
+package explain
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/cauri-dev/cauri/cmd/cauri/sandboxapi"
+	"github.com/cauri-dev/cauri/server/advice"
+	"github.com/cauri-dev/cauri/server/httpapi/wire"
+)
+
+// named explains a reference or an order.
+func (e *explaining) named(ctx context.Context, id string) error {
+	found, err := e.API.Payments(ctx, url.Values{"reference": {id}}, 1)
+	if err != nil {
+		return err
+	}
+	order, err := e.API.Payments(ctx, url.Values{"order_ref": {id}}, mostRows)
+	if err != nil {
+		return err
+	}
+	payments := slices.DeleteFunc(slices.Clone(order), func(p wire.Payment) bool { return p.ParentTxID != nil })
+	switch {
+	case len(found) == 1 && len(payments) < 2:
+		return e.ofTransaction(ctx, &found[0])
+	case len(payments) == 1:
+		return e.ofTransaction(ctx, &payments[0])
+	case len(order) > 0:
+		return e.ofOrder(ctx, order)
+	}
+	return e.neverRecorded(ctx, id)
+}
+
+// ofOrder explains an order of several transactions, which are listed with the newest first.
+func (e *explaining) ofOrder(ctx context.Context, all []wire.Payment) error {
+	e.Kind = Order
+	for i := range all {
+		t := &all[i]
+		e.tell(t.CreatedAt, "request", t.ID, "%s of %s for %s, reference %s: %s", noun(t.Type), money(t.Amount, t.Currency), t.MSISDN, t.Reference, t.Status)
+	}
+	e.Summary = fmt.Sprintf("The order has %d transactions", len(all))
+	e.paidTwice(all)
+	if len(e.found) > 0 {
+		e.summarize("")
+		return nil
+	}
+	summary := fmt.Sprintf("%s. The last one: ", e.Summary)
+	timeline := e.Timeline
+	e.Timeline = nil
+	if err := e.ofTransaction(ctx, &all[0]); err != nil {
+		return err
+	}
+	e.Kind, e.Summary = Order, summary+e.Summary
+	e.Timeline = append(slices.DeleteFunc(timeline, func(m Moment) bool { return m.ID == all[0].ID }), e.Timeline...)
+	return nil
+}
+
+// neverRecorded explains a reference or an order of which only refused requests are known.
+func (e *explaining) neverRecorded(ctx context.Context, id string) error {
+	found, err := e.refused(ctx, func(_ *wire.LoggedRequest, sent map[string]string) bool {
+		return sent["reference"] == id || sent["order_ref"] == id
+	})
+	if err != nil {
+		return err
+	}
+	if len(found) == 0 {
+		return e.nothingNamed(ctx, id)
+	}
+	e.Kind = Request
+	for _, r := range found {
+		e.tellRequest(r)
+	}
+	e.blameRequest(found[len(found)-1])
+	e.Summary = fmt.Sprintf("No transaction was recorded: the request was answered %s", answered(found[len(found)-1]))
+	e.summarize("")
+	return nil
+}
+
+func (e *explaining) nothingNamed(ctx context.Context, id string) error {
+	newest, err := e.API.Payments(ctx, nil, 5)
+	if err != nil {
+		return err
+	}
+	missing := &NotFoundError{ID: id, Kind: "transaction, event, request, check, reference, order or number"}
+	for i := range newest {
+		missing.Has = append(missing.Has, newest[i].Reference)
+	}
+	return missing
+}
+
+// number explains a phone number: who has it, and what its last transaction and its refused requests are.
+func (e *explaining) number(ctx context.Context, msisdn string) error {
+	e.Kind = Number
+	international := msisdn
+	if !strings.HasPrefix(msisdn, "+") {
+		e.blame(advice.Of(advice.NumberForm, msisdn))
+		international = "+" + msisdn
+	}
+	if err := e.holder(ctx, international); err != nil {
+		return err
+	}
+	sent, err := e.refused(ctx, func(_ *wire.LoggedRequest, sent map[string]string) bool { return sent["msisdn"] == msisdn })
+	if err != nil {
+		return err
+	}
+	for _, r := range sent {
+		e.tellRequest(r)
+	}
+	if len(sent) > 0 {
+		e.blameRequest(sent[len(sent)-1])
+	}
+	last, err := e.API.Payments(ctx, url.Values{"msisdn": {international}}, 5)
+	if err != nil && !isInvalid(err) {
+		return err
+	}
+	for i := range last {
+		t := &last[i]
+		e.tell(t.CreatedAt, "request", t.ID, "%s of %s, reference %s: %s", noun(t.Type), money(t.Amount, t.Currency), t.Reference, t.Status)
+	}
+	e.summarize("")
+	return nil
+}
+
+// isInvalid reports whether the API refused the form of a number.
+func isInvalid(err error) bool {
+	a, ok := OfError(err)
+	return ok && a.Code == "request.invalid_params"
+}
+
+// holder says who has a number.
+func (e *explaining) holder(ctx context.Context, msisdn string) error {
+	payer, err := e.API.Payer(ctx, msisdn)
+	if err == nil {
+		e.Summary = fmt.Sprintf("The test client %s (%s) is of %s in %s, has %s and the behavior %s", payer.Name, msisdn, payer.Operator, payer.Country,
+			money(payer.Balance, payer.Currency), payer.Behavior)
+		if payer.Name == "" {
+			e.Summary = strings.Replace(e.Summary, "The test client  ", "The test client ", 1)
+		}
+		if payer.State == wire.StateBlocked {
+			a := advice.Of(advice.NumberBlocked, msisdn)
+			if payer.Source == "api" {
+				a.Steps = []advice.Step{{
+					Purpose: "Let the number pay again", Tool: "save_test_client", Arguments: map[string]any{"msisdn": msisdn, "state": wire.StateActive},
+				}}
+			}
+			e.blame(a)
+		}
+		return nil
+	}
+	if !sandboxapi.IsNotFound(err) && !isInvalid(err) {
+		return err
+	}
+	numbers, err := e.API.TestNumbers(ctx)
+	if err != nil {
+		return err
+	}
+	for i := range numbers {
+		if n := &numbers[i]; n.MSISDN == msisdn {
+			e.Summary = fmt.Sprintf("%s is a test number of %s in %s: %s A payment from it ends %s", msisdn, n.Operator, n.Country, n.Description, n.CollectionOutcome)
+			return nil
+		}
+	}
+	e.Summary = fmt.Sprintf("Nobody has the number %s", msisdn)
+	a := advice.Of(advice.NumberUnknown, msisdn)
+	a.Steps = []advice.Step{whoCanPay}
+	e.blame(a)
+	return nil
+}

@@ -1,0 +1,221 @@
+package explain
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/cauri-dev/cauri/server/advice"
+	"github.com/cauri-dev/cauri/server/httpapi/wire"
+)
+
+// mostLogged is more than the request log keeps.
+const mostLogged = 2000
+
+func (e *explaining) request(ctx context.Context, id string) error {
+	e.Kind = Request
+	missing := &NotFoundError{ID: id, Kind: "request"}
+	for _, query := range []url.Values{nil, {"all": {"true"}}} {
+		found, err := e.API.Requests(ctx, query, mostLogged)
+		if err != nil {
+			return err
+		}
+		for i := range found {
+			if r := &found[i]; r.ID == id {
+				e.ofRequest(r)
+				return nil
+			}
+			if len(missing.Has) < 5 && query == nil {
+				missing.Has = append(missing.Has, found[i].ID)
+			}
+		}
+	}
+	return missing
+}
+
+// ofRequest explains a request of the log.
+func (e *explaining) ofRequest(r *wire.LoggedRequest) {
+	e.tellRequest(r)
+	e.Summary = fmt.Sprintf("%s %s was answered %s", r.Method, r.Path, answered(r))
+	if r.Status != nil && *r.Status/100 == 2 && r.Fault == nil {
+		e.Summary += "."
+		return
+	}
+	e.blameRequest(r)
+	e.summarize("")
+}
+
+// tellRequest adds a request to the timeline. Its time is real.
+func (e *explaining) tellRequest(r *wire.LoggedRequest) {
+	e.tell(r.Time, "request", r.ID, "%s %s answered %s", r.Method, r.Path, answered(r))
+	if len(r.RequestBody) > 0 && string(r.RequestBody) != "null" {
+		e.quote(string(r.RequestBody))
+	}
+}
+
+func answered(r *wire.LoggedRequest) string {
+	if r.Status == nil {
+		return "nothing"
+	}
+	return strings.TrimSpace(fmt.Sprintf("%d %s", *r.Status, value(r.Error)))
+}
+
+// refusal is what the log has of the answer to a request, and of the fields that were sent.
+type refusal struct {
+	Message string
+	Detail  struct {
+		FieldErrors map[string][]string `json:"fieldErrors"`
+		Transaction struct{ ID string }
+		Refundable  *int64
+		Stores      []string
+		Recorded    map[string]any
+	}
+	sent map[string]json.RawMessage
+}
+
+func refusalOf(r *wire.LoggedRequest) (said refusal) {
+	_ = json.Unmarshal(r.ResponseBody, &said) // stays empty for another format
+	_ = json.Unmarshal(r.RequestBody, &said.sent)
+	return said
+}
+
+// blameRequest says why a request was refused.
+func (e *explaining) blameRequest(r *wire.LoggedRequest) {
+	a, steps := causeOfRequest(r)
+	e.blame(a, steps...)
+}
+
+// causeOfRequest returns why a request was refused, and what to send instead of each wrong field.
+func causeOfRequest(r *wire.LoggedRequest) (advice.Advice, []Step) {
+	if r.Fault != nil {
+		a := advice.Of(advice.RequestFault, strings.Join(r.Effects, "; "))
+		a.Steps = []advice.Step{{
+			Purpose: "This shows the faults that are on", Command: "faults", Tool: "switch_fault", Arguments: map[string]any{},
+		}}
+		return a, nil
+	}
+	if r.Status == nil {
+		return advice.Of(advice.NoAnswer), nil
+	}
+	said, code := refusalOf(r), value(r.Error)
+	if code == "" && *r.Status == http.StatusUnauthorized {
+		code = "unauthorized"
+	}
+	switch code {
+	case "invalid_body", "invalid_params":
+		return wrongFields(code, &said)
+	case "not_found":
+		if len(said.Detail.Stores) > 0 || said.sent["application"] != nil && strings.Contains(said.Message, "store") {
+			return advice.Of(advice.UnknownStore, string(said.sent["application"])), []Step{{Change: said.Message, Because: "the stores of the sandbox"}}
+		}
+	case "duplicate_reference", "exceeds_refundable", "not_refundable":
+		a := advice.OfRefusal(code, said.Message)
+		if of := said.transaction(r); of != "" {
+			a.Steps = []advice.Step{{
+				Purpose: "This tells what happened to that transaction", Command: "explain", Rest: of, Tool: "explain", Arguments: map[string]any{"id": of},
+			}}
+		}
+		return a, nil
+	}
+	a := advice.OfRefusal(code, said.Message)
+	if a.Code == advice.RefusedOther {
+		a = advice.Of(advice.RefusedOther, strings.TrimSpace(answered(r)+" "+value(r.Hint)))
+	}
+	return a, nil
+}
+
+// transaction returns the transaction that a refusal is about; empty for none.
+func (s *refusal) transaction(r *wire.LoggedRequest) string {
+	if s.Detail.Transaction.ID != "" {
+		return s.Detail.Transaction.ID
+	}
+	for part := range strings.SplitSeq(r.Path, "/") {
+		if strings.HasPrefix(part, "TX_") {
+			return part
+		}
+	}
+	return ""
+}
+
+// wrongFields returns the cause of a request with wrong fields. If the only one is the amount or the number, it has a cause of its own.
+func wrongFields(code string, said *refusal) (advice.Advice, []Step) {
+	wrong := said.Detail.FieldErrors
+	names := slices.Sorted(maps.Keys(wrong))
+	var steps []Step
+	var texts []string
+	for _, name := range names {
+		problem := strings.Join(wrong[name], "; ")
+		texts = append(texts, name+" "+problem)
+		step := Step{Change: name + ": " + problem, Because: "the request left it out"}
+		if sent := said.sent[name]; sent != nil {
+			step.Because = "the request sends " + short(string(sent))
+		}
+		switch name {
+		case "amount":
+			step.Change += ". " + advice.Of(advice.AmountForm, "").Do.String()
+		case "msisdn":
+			step.Change += ". " + advice.Of(advice.NumberForm, "").Do.String()
+		}
+		steps = append(steps, step)
+	}
+	if len(names) == 1 && said.sent[names[0]] != nil {
+		sent := short(string(said.sent[names[0]]))
+		switch names[0] {
+		case "amount":
+			return advice.Of(advice.AmountForm, sent), steps
+		case "msisdn":
+			return advice.Of(advice.NumberForm, sent), steps
+		}
+	}
+	a := advice.OfRefusal(code, said.Message)
+	if len(texts) > 0 {
+		a = advice.OfRefusal(code, "These fields are wrong: "+strings.Join(texts, "; "))
+	}
+	return a, steps
+}
+
+// short returns the beginning of a value that was sent.
+func short(text string) string {
+	if runes := []rune(text); len(runes) > 60 {
+		return string(runes[:60]) + "…"
+	}
+	return text
+}
+
+// refusedWith tells the refused requests that have a reference or are about a transaction.
+func (e *explaining) refusedWith(ctx context.Context, reference, id string) error {
+	found, err := e.refused(ctx, func(r *wire.LoggedRequest, sent map[string]string) bool {
+		return sent["reference"] == reference || id != "" && strings.Contains(r.Path, id)
+	})
+	for _, r := range found {
+		e.tellRequest(r)
+	}
+	return err
+}
+
+// refused returns the newest refused requests that fit, at most ten, the oldest first.
+func (e *explaining) refused(ctx context.Context, fits func(*wire.LoggedRequest, map[string]string) bool) (found []*wire.LoggedRequest, err error) {
+	all, err := e.API.Requests(ctx, nil, mostRows)
+	if err != nil {
+		return nil, err
+	}
+	const most = 10
+	for i := range all {
+		sent := map[string]any{}
+		_ = json.Unmarshal(all[i].RequestBody, &sent) // stays empty for another format
+		texts := map[string]string{}
+		for name, value := range sent {
+			texts[name] = fmt.Sprint(value)
+		}
+		if len(found) < most && fits(&all[i], texts) {
+			found = append(found, &all[i])
+		}
+	}
+	slices.Reverse(found)
+	return found, nil
+}
