@@ -47,16 +47,18 @@ func TestShopsMeetEveryFault(t *testing.T) {
 				})
 			}
 			orders.Wait()
-			var listed []struct {
-				Name  string
-				Times int
+			var listed struct {
+				Data []struct {
+					Name  string
+					Times int
+				}
 			}
 			list := exec.CommandContext(t.Context(), program(t), "faults", "-o", "json")
 			list.Env = append(list.Environ(), all...)
-			if out, err := list.Output(); err != nil || json.Unmarshal(out, &listed) != nil || len(listed) != len(declared) {
+			if out, err := list.Output(); err != nil || json.Unmarshal(out, &listed) != nil || len(listed.Data) != len(declared) {
 				t.Fatalf("the faults are %s (%v)", out, err)
 			}
-			for _, f := range listed {
+			for _, f := range listed.Data {
 				if f.Times == 0 && f.Name != "silent-operator" { // the shops call no operator's own API
 					t.Errorf("%s did not act", f.Name)
 				}

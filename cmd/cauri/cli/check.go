@@ -59,7 +59,7 @@ wrong, by how much and between which entries. It makes a payment only with --pay
 				checkLedger(cmd.Context(), api, &c)
 			}
 		}
-		if err := o.print(cmd.OutOrStdout(), c.lines, nil, func(out io.Writer) {
+		if err := printList(cmd, &o, whole(c.lines), func(line *checked) string { return line.Check }, func(out io.Writer) {
 			rows := make([][]string, 0, len(c.lines))
 			for _, line := range c.lines {
 				rows = append(rows, []string{line.Result, line.Check, line.Note})

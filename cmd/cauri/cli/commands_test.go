@@ -67,7 +67,7 @@ func TestAnsweringPrompts(t *testing.T) {
 func TestEventsAndReset(t *testing.T) {
 	f := newFixture(t)
 	f.run("pay", "--scenario=success")
-	all := decoded[[]wire.EventSummary](t, f.run("events", "-o", "json"))
+	all := entries[wire.EventSummary](t, f.run("events", "-o", "json"))
 	if len(all) != 1 || all[0].State != "recorded" {
 		t.Fatalf("there are the events %+v", all)
 	}

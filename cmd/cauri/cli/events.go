@@ -24,7 +24,7 @@ var eventStates = []string{"recorded", eventQueued, "delivered", eventFailed}
 func (p *program) eventsCommand() *cobra.Command {
 	var o output
 	var state, name, transaction string
-	var limit int
+	var page paging
 	var body bool
 	cmd := &cobra.Command{
 		Use:   "events",
@@ -41,13 +41,13 @@ a callback of an operator's own API.`,
 	flags.StringVar(&state, "state", "", "only those in a state: recorded, queued, delivered or failed")
 	flags.StringVar(&name, "event", "", "only those of a name: payment.completed, payment.refunded, disbursement.completed, or\noperator.callback for callbacks of the operators' own APIs")
 	flags.StringVar(&transaction, "tx", "", "only those of a transaction, by its id")
-	flags.IntVar(&limit, "limit", 20, "how many")
+	page.add(cmd, pageShown)
 	flags.BoolVar(&body, "body", false, "print only the body of EVENT, byte for byte")
 	completeFlag(cmd, "state", eventStates...)
 	completeFlag(cmd, "event", wire.EventNames...)
 	o.add(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := o.check(); err != nil {
+		if err := cmp.Or(o.check(), page.check()); err != nil {
 			return err
 		}
 		return t.withAPI(cmd, args, func(ctx context.Context, api *sandboxapi.Client, s *sandbox, rest []string) error {
@@ -62,11 +62,12 @@ a callback of an operator's own API.`,
 			if body {
 				return usage(errors.New("--body needs EVENT: write the id of one event"))
 			}
-			found, err := api.Events(ctx, queryOf(map[string]string{"state": state, "event": name, "tx_id": transaction}), limit)
+			query := page.of(queryOf(map[string]string{"state": state, "event": name, "tx_id": transaction}))
+			found, err := api.EventList(ctx, query, page.most())
 			if err != nil {
 				return err
 			}
-			return s.listEvents(cmd.OutOrStdout(), found, o)
+			return s.listEvents(cmd, found, o)
 		})
 	}
 	return cmd
@@ -84,18 +85,16 @@ func queryOf(parameters map[string]string) url.Values {
 }
 
 // listEvents prints events, and a command that explains why the first undelivered event was not delivered.
-func (s *sandbox) listEvents(out io.Writer, found []wire.EventSummary, o output) error {
-	var names []string
-	for i := range found {
-		names = append(names, found[i].ID)
-	}
-	return o.print(out, found, names, func(out io.Writer) {
-		printEvents(out, found)
-		if i := slices.IndexFunc(found, func(e wire.EventSummary) bool { return undelivered(&e) }); i >= 0 {
-			Fprintf(out, "\nWhy one was not delivered: %s\n", s.command("events", found[i].ID))
+func (s *sandbox) listEvents(cmd *cobra.Command, found sandboxapi.List[wire.EventSummary], o output) error {
+	return printList(cmd, &o, found, eventID, func(out io.Writer) {
+		printEvents(out, found.Data)
+		if i := slices.IndexFunc(found.Data, func(e wire.EventSummary) bool { return undelivered(&e) }); i >= 0 {
+			Fprintf(out, "\nWhy one was not delivered: %s\n", s.command("events", found.Data[i].ID))
 		}
 	})
 }
+
+func eventID(e *wire.EventSummary) string { return e.ID }
 
 func printEvents(out io.Writer, found []wire.EventSummary) {
 	if len(found) == 0 {
@@ -238,7 +237,7 @@ sandbox without a webhook URL.`,
 				}
 				sent = append(sent, e)
 			}
-			return o.print(cmd.OutOrStdout(), sent, ids, func(out io.Writer) {
+			return printList(cmd, &o, whole(sent), eventID, func(out io.Writer) {
 				if len(sent) == 0 {
 					Fprintf(out, "No event has failed.\n")
 					return

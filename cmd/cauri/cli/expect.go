@@ -57,7 +57,7 @@ The exit code is 5 if an expectation fails. --junit writes a report that CI syst
 			notJudged(all, err)
 		} else {
 			table := func(out io.Writer) { printJudgements(out, all) }
-			err = errors.Join(failure(all), o.print(cmd.OutOrStdout(), judgements(all), namesOf(all), table))
+			err = errors.Join(failure(all), printList(cmd, &o, whole(judgements(all)), judged, table))
 		}
 		return errors.Join(writeJUnit(junit, expectReport(all)), addSummary(summary, "result expectation line observed", cells(all)), err)
 	}

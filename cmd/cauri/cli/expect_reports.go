@@ -28,12 +28,7 @@ func judgements(all []*expected) []judgement {
 	return said
 }
 
-func namesOf(all []*expected) (names []string) {
-	for _, e := range all {
-		names = append(names, e.name)
-	}
-	return names
-}
+func judged(j *judgement) string { return j.Name }
 
 // cells returns a row for each line. The row has the result, the expectation, the line and the observation. An
 // expectation whose lines could not be evaluated has one row.

@@ -56,7 +56,7 @@ func TestExpect(t *testing.T) {
 	failed := f.run("expect", "-f", file, "--junit="+report, "-o", "json")
 	failed.want(t, ExitNegative, "1 of 1 expectations failed. paid-once: transactions where orderRef=order-1 status=SUCCESS: 1. "+
 		"Observed: 2 transactions. The line cannot be met any more.")
-	if got := decoded[[]judgement](t, failed)[0]; got.Verdict != expectations.Failed || len(got.Results) != 3 {
+	if got := entries[judgement](t, failed)[0]; got.Verdict != expectations.Failed || len(got.Results) != 3 {
 		t.Errorf("the result is %+v", got)
 	}
 	text, err := os.ReadFile(report)
@@ -133,7 +133,7 @@ func TestExpectWhileTheSandboxIsReset(t *testing.T) {
 		r := run(t, Options{}, "expect", "-f", expectFile(t, "within: 1h\n"+lines), "--junit="+report, "-o", "json",
 			"--url="+resetting.URL+"/sandboxes/team/checkout", "--api-key="+testKey)
 		r.want(t, ExitNegative, "order-1042: The sandbox was reset while the command waited.")
-		if got := decoded[[]judgement](t, r)[0]; got.Verdict != expectations.Failed || got.Reason != expectations.ReasonSandboxReset {
+		if got := entries[judgement](t, r)[0]; got.Verdict != expectations.Failed || got.Reason != expectations.ReasonSandboxReset {
 			t.Errorf("%s: the result is %+v", name, got)
 		}
 		text, err := os.ReadFile(report)

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -39,22 +40,25 @@ Without a subcommand, list the faults of the sandbox, as list does.`,
 // listFaults makes a command list the faults of a sandbox.
 func (p *program) listFaults(cmd *cobra.Command) *cobra.Command {
 	var o output
+	var page paging
 	t := p.target(cmd)
+	page.add(cmd, mostListed)
 	o.add(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := o.check(); err != nil {
+		if err := cmp.Or(o.check(), page.check()); err != nil {
 			return err
 		}
 		return t.withAPI(cmd, args, func(ctx context.Context, api *sandboxapi.Client, s *sandbox, _ []string) error {
-			found, err := api.Faults(ctx)
+			all, err := api.Faults(ctx)
 			if err != nil {
 				return err
 			}
-			var names []string
-			for i := range found {
-				names = append(names, found[i].Name)
+			found, err := cut(&page, all)
+			if err != nil {
+				return err
 			}
-			return o.print(cmd.OutOrStdout(), found, names, func(out io.Writer) { printFaults(out, s, found) })
+			name := func(f *wire.Fault) string { return f.Name }
+			return printList(cmd, &o, found, name, func(out io.Writer) { printFaults(out, s, found.Data) })
 		})
 	}
 	return cmd

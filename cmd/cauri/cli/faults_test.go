@@ -28,7 +28,7 @@ func TestFaults(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.run("faults", "on", "-f", file, "--for=0").want(t, 0, "ends when removed")
-	found := decoded[[]wire.Fault](t, f.run("faults", "-o", "json"))
+	found := entries[wire.Fault](t, f.run("faults", "-o", "json"))
 	if len(found) != 2 || *found[1].SetBy != "cli" || compacted(t, found[1].When) != `{"reference":"order-9*","first":1}` {
 		t.Errorf("set are %+v", found)
 	}

@@ -321,3 +321,9 @@ func until(t *testing.T, f func(context.Context) error) (stop func() error) {
 	go func() { done <- f(ctx) }()
 	return func() error { cancel(); return <-done }
 }
+
+// entries are those of the list that a command printed as JSON.
+func entries[T any](t *testing.T, r result) []T {
+	t.Helper()
+	return decoded[sandboxapi.List[T]](t, r).Data
+}

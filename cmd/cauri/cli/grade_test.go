@@ -148,7 +148,7 @@ func TestGradeOfAPaymentThatIsKnown(t *testing.T) {
 	t.Cleanup(server.Close)
 	f.run("grade", "--receiver="+server.URL, "--secret="+testSecret).
 		want(t, ExitNegative, "there is no grade: It answers 404", "Pass the id of one with --tx")
-	events := decoded[[]wire.EventSummary](t, f.run("events", "-o", "json"))
+	events := entries[wire.EventSummary](t, f.run("events", "-o", "json"))
 	f.run("grade", "--receiver="+server.URL, "--secret="+testSecret, "--tx="+events[0].TxID).want(t, ExitSuccess, "Grade: A.", "needs allow")
 	f.run("grade", "--receiver="+server.URL, "--secret="+testSecret, "--tx=1").want(t, ExitUsage, "--tx=1: write the id of a payment")
 }

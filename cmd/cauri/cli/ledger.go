@@ -26,6 +26,7 @@ const formatCSV = "csv"
 // ledgerFlags are the flags of `cauri ledger`.
 type ledgerFlags struct {
 	output
+	page             paging
 	entries          bool
 	currency, msisdn string
 	after            int64
@@ -53,6 +54,7 @@ entry of both. In CSV a text that begins with = + - @ or ' has a ' before it.`,
 	flags.StringVar(&f.msisdn, "msisdn", "", "only the test client with this number")
 	flags.Int64Var(&f.after, "after", 0, "only entries after this number, to go on where an export ended")
 	flags.IntVar(&f.last, "last", 20, "how many entries of each account; 0: all, as always with -o")
+	f.page.add(cmd, mostListed)
 	f.add(cmd)
 	cmd.Flags().Lookup("output").Usage = "json, yaml or name for balances; json or csv for entries"
 	completeFlag(cmd, "currency", currencyNames()...)
@@ -76,15 +78,25 @@ entry of both. In CSV a text that begins with = + - @ or ' has a ' before it.`,
 				}
 				return f.export(ctx, api, cmd.OutOrStdout(), accounts)
 			}
-			found.Data = accounts
-			var names []string
-			for i := range accounts {
-				names = append(names, accounts[i].Account)
+			part, err := cut(&f.page, accounts)
+			if err != nil {
+				return err
 			}
-			return f.print(cmd.OutOrStdout(), found, names, func(out io.Writer) { printLedger(out, &found) })
+			found.Data, found.NextCursor, found.HasMore = part.Data, part.NextCursor, part.HasMore
+			return f.printBalances(cmd, &found)
 		})
 	}
 	return cmd
+}
+
+// printBalances prints the list of the API, which also says whether all balances are right.
+func (f *ledgerFlags) printBalances(cmd *cobra.Command, found *wire.LedgerAccountList) error {
+	if !f.people() && f.format != formatName {
+		return f.print(cmd.OutOrStdout(), found, nil, nil)
+	}
+	part := sandboxapi.List[wire.LedgerAccount]{Data: found.Data, NextCursor: found.NextCursor, HasMore: found.HasMore}
+	name := func(a *wire.LedgerAccount) string { return a.Account }
+	return printList(cmd, &f.output, part, name, func(out io.Writer) { printLedger(out, found) })
 }
 
 func currencyNames() []string {
@@ -109,10 +121,12 @@ func (f *ledgerFlags) check() error {
 		return usage(fmt.Errorf("--output=%s: write json or csv for entries", f.format))
 	case f.after < 0 || f.last < 0:
 		return usage(errors.New("--after and --last: write a number from 0 on"))
+	case f.entries && (f.page.all || f.page.cursor != "" || f.page.given("limit")):
+		return usage(errors.New("--limit, --cursor and --all are for balances: write --last or --after for entries"))
 	case f.entries:
 		return nil
 	}
-	return f.output.check()
+	return cmp.Or(f.page.check(), f.output.check())
 }
 
 // chosen returns the accounts that the flags select.
@@ -260,7 +274,8 @@ func (f *ledgerFlags) writer(out io.Writer) (write func(page *wire.LedgerEntryLi
 			return writeBytes(out, strings.Join(lines, "\r\n"))
 		}, func() error { return nil }
 	case formatJSON:
-		separator := "[\n"
+		begin := "{\"data\": [\n"
+		separator := begin
 		return func(page *wire.LedgerEntryList) error {
 				for i := range page.Data {
 					text, err := encoded(exported{page.Account, page.Data[i]}, "")
@@ -274,10 +289,11 @@ func (f *ledgerFlags) writer(out io.Writer) (write func(page *wire.LedgerEntryLi
 				}
 				return nil
 			}, func() error {
-				if separator == "[\n" {
-					return writeBytes(out, "[]\n")
+				const end = "], \"nextCursor\": null, \"hasMore\": false}\n"
+				if separator == begin {
+					return writeBytes(out, "{\"data\": ["+end)
 				}
-				return writeBytes(out, "\n]\n")
+				return writeBytes(out, "\n"+end)
 			}
 	}
 	return func(page *wire.LedgerEntryList) error { printEntries(out, page); return nil }, func() error { return nil }

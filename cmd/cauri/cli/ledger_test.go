@@ -46,14 +46,14 @@ func TestLedger(t *testing.T) {
 	if diff := cmp.Diff(map[string]int{"account": 1, "float:RWF": 11, "testClient:" + alice: 11, "testClient:" + manual: 2}, lines); diff != "" {
 		t.Errorf("the export has lines (-want +got):\n%s", diff)
 	}
-	all := decoded[[]exported](t, f.run("ledger", "--entries", "-o", "json"))
+	all := entries[exported](t, f.run("ledger", "--entries", "-o", "json"))
 	if len(all) != 9 || all[0].Account != "float:RWF" || all[8].Account != "testClient:"+manual {
 		t.Errorf("the export has %+v", all)
 	}
-	if late := decoded[[]exported](t, f.run("ledger", "--entries", "--currency=RWF", "--after=3", "-o", "json")); len(late) != 1 || late[0].Number != 4 {
+	if late := entries[exported](t, f.run("ledger", "--entries", "--currency=RWF", "--after=3", "-o", "json")); len(late) != 1 || late[0].Number != 4 {
 		t.Errorf("after 3 there are %+v", late)
 	}
-	if none := f.run("ledger", "--entries", "--currency=RWF", "--after=4", "-o", "json"); none.out != "[]\n" {
+	if none := f.run("ledger", "--entries", "--currency=RWF", "--after=4", "-o", "json"); none.out != "{\"data\": [], \"nextCursor\": null, \"hasMore\": false}\n" {
 		t.Errorf("after the last there is %q", none.out)
 	}
 }

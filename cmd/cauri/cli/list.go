@@ -34,6 +34,7 @@ type listedSandbox struct {
 func (p *program) listCommand() *cobra.Command {
 	var o output
 	var all bool
+	var page paging
 	t := &target{plugin: p.Plugin, folder: p.Folder, choices: p.choices(), completing: true}
 	cmd := &cobra.Command{
 		Use:   "list",
@@ -49,6 +50,7 @@ names one.`,
 	t.cmd = cmd
 	t.kube.AddSelection(cmd.Flags())
 	cmd.Flags().BoolVarP(&all, "all-namespaces", "A", false, "those of all namespaces, as far as you may list them")
+	page.add(cmd, mostListed)
 	o.add(cmd)
 	cmd.Flags().Lookup("output").Usage = "json, yaml, csv or name: for programs; name prints namespace/name only"
 	completeFlag(cmd, "output", formatJSON, formatYAML, formatCSV, formatName)
@@ -56,18 +58,22 @@ names one.`,
 		if err := o.check(); err != nil && o.format != formatCSV {
 			return usage(fmt.Errorf("--output=%s: write json, yaml, csv or name", o.format))
 		}
-		found, err := t.list(cmd.Context(), all)
+		if err := page.check(); err != nil {
+			return err
+		}
+		sandboxes, err := t.list(cmd.Context(), all)
 		if err != nil {
 			return err
 		}
-		var names []string
-		for i := range found {
-			names = append(names, cmp.Or(found[i].From, found[i].Namespace+"/"+found[i].Name))
+		found, err := cut(&page, sandboxes)
+		if err != nil {
+			return err
 		}
 		if o.format == formatCSV {
-			return listInCSV(cmd.OutOrStdout(), found)
+			return listInCSV(cmd.OutOrStdout(), found.Data)
 		}
-		return o.print(cmd.OutOrStdout(), found, names, func(out io.Writer) { p.printList(out, found, t, all) })
+		name := func(s *listedSandbox) string { return cmp.Or(s.From, s.Namespace+"/"+s.Name) }
+		return printList(cmd, &o, found, name, func(out io.Writer) { p.printSandboxes(out, found.Data, t, all) })
 	}
 	return cmd
 }
@@ -158,7 +164,7 @@ func listing(s *v1alpha1.SandboxEnvironment, current string) listedSandbox {
 	return one
 }
 
-func (p *program) printList(out io.Writer, found []listedSandbox, t *target, all bool) {
+func (p *program) printSandboxes(out io.Writer, found []listedSandbox, t *target, all bool) {
 	switch {
 	case len(found) == 0 && all:
 		Fprintf(out, "There are no sandboxes. Apply a SandboxEnvironment to make one.\n")

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"slices"
@@ -16,6 +17,7 @@ import (
 func (p *program) numbersCommand() *cobra.Command {
 	var o output
 	var operator, country string
+	var page paging
 	cmd := &cobra.Command{
 		Use:   "numbers",
 		Short: "List the test numbers, and what each does",
@@ -28,9 +30,10 @@ does, how a payment from it ends, and how a payout to it ends.`,
 	cmd.Flags().StringVar(&country, "country", "", "only those of "+payments.OneOf(payments.Countries))
 	completeFlag(cmd, "operator", payments.Texts(payments.Operators)...)
 	completeFlag(cmd, "country", payments.Texts(payments.Countries)...)
+	page.add(cmd, mostListed)
 	o.add(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := o.check(); err != nil {
+		if err := cmp.Or(o.check(), page.check()); err != nil {
 			return err
 		}
 		return t.withAPI(cmd, args, func(ctx context.Context, api *sandboxapi.Client, _ *sandbox, _ []string) error {
@@ -41,11 +44,12 @@ does, how a payment from it ends, and how a payout to it ends.`,
 			all = slices.DeleteFunc(all, func(n wire.TestNumber) bool {
 				return operator != "" && !strings.EqualFold(n.Operator, operator) || country != "" && !strings.EqualFold(n.Country, country)
 			})
-			var names []string
-			for i := range all {
-				names = append(names, all[i].MSISDN)
+			found, err := cut(&page, all)
+			if err != nil {
+				return err
 			}
-			return o.print(cmd.OutOrStdout(), all, names, func(out io.Writer) { printNumbers(out, all) })
+			msisdn := func(n *wire.TestNumber) string { return n.MSISDN }
+			return printList(cmd, &o, found, msisdn, func(out io.Writer) { printNumbers(out, found.Data) })
 		})
 	}
 	return cmd

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -26,7 +27,7 @@ const promptsShown = 20
 
 func (p *program) payersCommand() *cobra.Command {
 	var o output
-	var limit int
+	var page paging
 	cmd := &cobra.Command{
 		Use:   "payers",
 		Short: "List the test clients, and the payments that wait for their answers",
@@ -35,24 +36,23 @@ approve, cancel or wrong-pin.`,
 		Example: "  " + p.called("payers", "") + "\n  " + p.called("payers", "-o json"),
 	}
 	t := p.target(cmd)
-	cmd.Flags().IntVar(&limit, "limit", 100, "how many test clients")
+	page.add(cmd, pageShown)
 	o.add(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := o.check(); err != nil {
+		if err := cmp.Or(o.check(), page.check()); err != nil {
 			return err
 		}
 		return t.withAPI(cmd, args, func(ctx context.Context, api *sandboxapi.Client, _ *sandbox, _ []string) error {
-			found, err := api.Payers(ctx, nil, limit)
+			found, err := api.PayerList(ctx, page.of(url.Values{}), page.most())
 			if err != nil {
 				return err
 			}
-			all := make([]payer, len(found))
-			var names []string
-			for i := range found {
-				all[i].TestClient = found[i]
-				names = append(names, found[i].MSISDN)
-				if found[i].PendingPrompts > 0 {
-					if all[i].Prompts, err = api.Prompts(ctx, found[i].MSISDN, promptsShown); err != nil {
+			all := sandboxapi.List[payer]{Data: make([]payer, len(found.Data)), NextCursor: found.NextCursor, HasMore: found.HasMore}
+			for i := range found.Data {
+				one := &all.Data[i]
+				one.TestClient = found.Data[i]
+				if one.PendingPrompts > 0 {
+					if one.Prompts, err = api.Prompts(ctx, one.MSISDN, promptsShown); err != nil {
 						return err
 					}
 				}
@@ -60,7 +60,8 @@ approve, cancel or wrong-pin.`,
 			if err := p.tellTime(ctx, api, cmd.ErrOrStderr(), &o); err != nil {
 				return err
 			}
-			return o.print(cmd.OutOrStdout(), all, names, func(out io.Writer) { printPayers(out, all) })
+			msisdn := func(one *payer) string { return one.MSISDN }
+			return printList(cmd, &o, all, msisdn, func(out io.Writer) { printPayers(out, all.Data) })
 		})
 	}
 	return cmd

@@ -17,6 +17,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"github.com/cauri-dev/cauri/cmd/cauri/sandboxapi"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/payments"
 )
@@ -84,7 +85,7 @@ func TestWhatIsPrintedControlsNoTerminal(t *testing.T) {
 			commands = append(commands, []string{one, "-o", format})
 		}
 	}
-	events := decoded[[]wire.EventSummary](t, f.run("events", "-o", "json"))
+	events := entries[wire.EventSummary](t, f.run("events", "-o", "json"))
 	for _, format := range []string{"", "json", "yaml"} {
 		commands = append(commands, []string{"events", events[0].ID, "-o", format})
 	}
@@ -98,12 +99,12 @@ func TestWhatIsPrintedControlsNoTerminal(t *testing.T) {
 			t.Errorf("%q prints %q, %q, and ends with %q", command, got.out, got.progress, said)
 		}
 	}
-	inJSON := decoded[[]wire.TestClient](t, f.run("payers", "-o", "json"))
-	var inYAML []wire.TestClient
+	inJSON := entries[wire.TestClient](t, f.run("payers", "-o", "json"))
+	var inYAML sandboxapi.List[wire.TestClient]
 	if err := yaml.Unmarshal([]byte(f.run("payers", "-o", "yaml").out), &inYAML); err != nil {
 		t.Fatal(err)
 	}
-	for _, clients := range [][]wire.TestClient{inJSON, inYAML} {
+	for _, clients := range [][]wire.TestClient{inJSON, inYAML.Data} {
 		if !slices.ContainsFunc(clients, func(c wire.TestClient) bool { return c.Name == hostile }) {
 			t.Errorf("a program reads %+v", clients)
 		}

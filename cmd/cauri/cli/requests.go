@@ -22,9 +22,10 @@ import (
 
 func (p *program) requestsCommand() *cobra.Command {
 	var o output
-	var status, limit int
+	var status int
 	var path, code string
-	var all bool
+	var succeeded bool
+	var page paging
 	cmd := &cobra.Command{
 		Use:   "requests",
 		Short: "List the requests that were refused and why, or show one with what was sent and answered",
@@ -32,7 +33,7 @@ func (p *program) requestsCommand() *cobra.Command {
 the reason, or show one with what was sent and answered. This is the request log: it
 keeps the last 500, without headers and credentials.
 
---all lists those that succeeded too. They are kept from the first use of --all on,
+--succeeded lists those that succeeded too. They are kept from the first use of it on,
 until ten minutes after the last one.`,
 		Example: "  " + p.called("requests", "") + "\n  " + p.called("requests", "--path=/v1/payments --error=invalid_body") + "\n  " +
 			p.called("requests", "log_01JCC5H2M4Q7ZXW3V8R6T9B0YE"),
@@ -42,12 +43,12 @@ until ten minutes after the last one.`,
 	flags.IntVar(&status, "status", 0, "only those answered with an HTTP status, such as 422")
 	flags.StringVar(&path, "path", "", "only those whose path begins so, such as /v1/payments")
 	flags.StringVar(&code, "error", "", "only those with an error code, such as invalid_body")
-	flags.BoolVar(&all, "all", false, "those that succeeded too")
-	flags.IntVar(&limit, "limit", 20, "how many")
+	flags.BoolVar(&succeeded, "succeeded", false, "those that succeeded too")
+	page.add(cmd, pageShown)
 	_ = cmd.RegisterFlagCompletionFunc("error", t.flagCompleter(completeErrors)) // fails only for an unknown flag
 	o.add(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := o.check(); err != nil {
+		if err := cmp.Or(o.check(), page.check()); err != nil {
 			return err
 		}
 		return t.withAPI(cmd, args, func(ctx context.Context, api *sandboxapi.Client, s *sandbox, rest []string) error {
@@ -61,18 +62,16 @@ until ten minutes after the last one.`,
 			if status != 0 {
 				query.Set("status", strconv.Itoa(status))
 			}
-			if all {
+			if succeeded {
 				query.Set("all", "true")
 			}
-			found, err := api.Requests(ctx, query, limit)
+			filtered := len(query) > 0
+			found, err := api.RequestList(ctx, page.of(query), page.most())
 			if err != nil {
 				return err
 			}
-			var names []string
-			for i := range found {
-				names = append(names, found[i].ID)
-			}
-			return o.print(cmd.OutOrStdout(), found, names, func(out io.Writer) { s.printRequests(out, found, len(query) > 0) })
+			id := func(r *wire.LoggedRequest) string { return r.ID }
+			return printList(cmd, &o, found, id, func(out io.Writer) { s.printRequests(out, found.Data, filtered) })
 		})
 	}
 	return cmd
@@ -85,7 +84,7 @@ func (s *sandbox) printRequests(out io.Writer, found []wire.LoggedRequest, filte
 		Fprintf(out, "There are no such requests. One is listed about a second after its answer.\n")
 		return
 	default:
-		Fprintf(out, "No request was refused. `%s` lists those that succeed too, from now on.\n", s.command("requests", "--all"))
+		Fprintf(out, "No request was refused. `%s` lists those that succeed too, from now on.\n", s.command("requests", "--succeeded"))
 		return
 	}
 	rows := make([][]string, 0, len(found))

@@ -37,7 +37,7 @@ func (f *fixture) flush() {
 
 func TestRequestsSayWhatWasSentAndWhy(t *testing.T) {
 	f := newFixture(t)
-	f.run("requests").want(t, ExitSuccess, "No request was refused", "requests --all")
+	f.run("requests").want(t, ExitSuccess, "No request was refused", "requests --succeeded")
 	f.send(http.MethodPost, "/v1/payments", `{"amount":"25000","currency":"RWF","phone":"+250788000001"}`)
 	f.send(http.MethodGet, "/v1/events/evt_1", "")
 	list := f.run("requests")
@@ -46,7 +46,7 @@ func TestRequestsSayWhatWasSentAndWhy(t *testing.T) {
 	if got := f.run("requests", "--error=not_found", "-o", "name"); strings.Count(got.out, "log_") != 1 {
 		t.Errorf("those not found are %q", got.out)
 	}
-	if found := decoded[[]wire.LoggedRequest](t, f.run("requests", "--path=/v1/pay", "--status=400", "-o", "json")); len(found) != 1 {
+	if found := entries[wire.LoggedRequest](t, f.run("requests", "--path=/v1/pay", "--status=400", "-o", "json")); len(found) != 1 {
 		t.Errorf("those of payments are %+v", found)
 	}
 	f.run("requests", "--status=503").want(t, ExitSuccess, "There are no such requests")

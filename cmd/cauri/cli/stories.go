@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -31,6 +32,7 @@ type listedStory struct {
 
 func (p *program) storiesCommand() *cobra.Command {
 	var o output
+	var page paging
 	cmd := &cobra.Command{
 		Use:   "stories",
 		Short: "List the stories: what happens to a shop, and what a correct one does",
@@ -40,19 +42,25 @@ cauri dev --story=NAME plays it in its own sandbox.`,
 		Example: "  " + p.command("stories") + "\n  " + p.command("stories -o json"),
 		Args:    NoArguments,
 	}
+	page.add(cmd, mostListed)
 	o.add(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if err := o.check(); err != nil {
+		if err := cmp.Or(o.check(), page.check()); err != nil {
 			return err
 		}
 		var all []listedStory
-		var rows [][]string
 		for _, s := range stories.All() {
-			needs := append([]string{}, s.Needs()...)
-			all = append(all, listedStory{s.Name, s.Title, s.What, s.Correct, needs})
-			rows = append(rows, []string{s.Name, string(s.What), strings.Join(needs, ", ")})
+			all = append(all, listedStory{s.Name, s.Title, s.What, s.Correct, append([]string{}, s.Needs()...)})
 		}
-		return o.print(cmd.OutOrStdout(), all, storyNames(), func(out io.Writer) {
+		found, err := cut(&page, all)
+		if err != nil {
+			return err
+		}
+		return printList(cmd, &o, found, func(s *listedStory) string { return s.Name }, func(out io.Writer) {
+			var rows [][]string
+			for _, s := range found.Data {
+				rows = append(rows, []string{s.Name, string(s.What), strings.Join(s.Needs, ", ")})
+			}
 			table(out, Table{Titles: "STORY WHAT-HAPPENS NEEDS", Rows: rows, Shorten: "WHAT-HAPPENS"})
 		})
 	}
@@ -117,7 +125,7 @@ shop whether it has booked the payment once. The exit code is 5 if an expectatio
 			return err
 		}
 		table := func(out io.Writer) { printJudgements(out, all) }
-		return errors.Join(failure(all), o.print(cmd.OutOrStdout(), judgements(all), namesOf(all), table))
+		return errors.Join(failure(all), printList(cmd, &o, whole(judgements(all)), judged, table))
 	}
 	return cmd
 }

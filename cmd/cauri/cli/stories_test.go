@@ -166,7 +166,7 @@ func TestShopsInTheStoryTwiceAtOnce(t *testing.T) {
 		f.pay("order-1")
 		r := <-ended
 		r.want(t, ExitSuccess)
-		if all := decoded[[]judgement](t, r); len(all) != 2 || all[0].Verdict != expectations.Met || all[1].Verdict != expectations.Met {
+		if all := entries[judgement](t, r); len(all) != 2 || all[0].Verdict != expectations.Met || all[1].Verdict != expectations.Met {
 			t.Errorf("the verdicts are %+v", all)
 		}
 	})
@@ -189,7 +189,7 @@ func TestShopsInTheStoryTwiceAtOnce(t *testing.T) {
 		f.run("faults", "on", "twice").want(t, 0)
 		f.pay("order-1")
 		f.run("expect", hasBooked(t, shop, 1), "-f="+expectFile(t, `{within: 1m, expect: [{events: {state: delivered, count: 1}}]}`)).want(t, 0)
-		if acted := decoded[[]wire.Fault](t, f.run("faults", "list", "-o=json")); acted[0].Times != 1 {
+		if acted := entries[wire.Fault](t, f.run("faults", "list", "-o=json")); acted[0].Times != 1 {
 			t.Errorf("the fault is %+v", acted)
 		}
 	})
@@ -232,7 +232,7 @@ func TestStoriesAreListed(t *testing.T) {
 	t.Parallel()
 	listed := run(t, Options{}, "stories")
 	listed.want(t, 0, "lost-webhook", "spec.clock, spec.pendingTimeout")
-	all := decoded[[]listedStory](t, run(t, Options{}, "stories", "-o=json"))
+	all := entries[listedStory](t, run(t, Options{}, "stories", "-o=json"))
 	if len(all) != len(stories.All()) || all[0].Name != "double-tap" || all[0].Needs == nil {
 		t.Errorf("listed are %+v", all)
 	}

@@ -230,7 +230,7 @@ func TestList(t *testing.T) {
 	if got, want := line(c.runAs(true, config, "list", "-A"), "till"), "* team till - - - -"; !strings.HasPrefix(got, want) {
 		t.Errorf("listed %q", got)
 	}
-	all := decoded[[]listedSandbox](t, c.runAs(true, config, "list", "-A", "-o", "json"))
+	all := entries[listedSandbox](t, c.runAs(true, config, "list", "-A", "-o", "json"))
 	if len(all) != 2 || all[0].Name != "checkout" || *all[0].Transactions != 3 || all[0].Current || !all[1].Current || all[1].CreatedAt == nil {
 		t.Errorf("listed %+v", all)
 	}
@@ -261,7 +261,7 @@ func TestListWithoutACluster(t *testing.T) {
 	run(t, Options{Folder: folder}, "list").want(t, ExitSuccess, "There is no cluster. Commands use the sandbox http://127.0.0.1:1/x, which "+
 		path+" names.")
 	r := run(t, Options{Folder: folder}, "list", "-o", "json")
-	found := decoded[[]listedSandbox](t, r)
+	found := entries[listedSandbox](t, r)
 	if len(found) != 1 || found[0].From != path || !found[0].Current || strings.Contains(r.out, testKey) {
 		t.Errorf("listed %s", r.out)
 	}

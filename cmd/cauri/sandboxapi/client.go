@@ -120,6 +120,26 @@ func (c *Client) Payments(ctx context.Context, query url.Values, limit int) ([]w
 	return list[wire.Payment](ctx, c, "/payments", query, limit)
 }
 
+// PaymentList is like Payments, and has the cursor behind the last one.
+func (c *Client) PaymentList(ctx context.Context, query url.Values, limit int) (List[wire.Payment], error) {
+	return readList[wire.Payment](ctx, c, "/payments", query, limit)
+}
+
+// EventList is like Events, and has the cursor behind the last one.
+func (c *Client) EventList(ctx context.Context, query url.Values, limit int) (List[wire.EventSummary], error) {
+	return readList[wire.EventSummary](ctx, c, "/events", query, limit)
+}
+
+// RequestList is like Requests, and has the cursor behind the last one.
+func (c *Client) RequestList(ctx context.Context, query url.Values, limit int) (List[wire.LoggedRequest], error) {
+	return readList[wire.LoggedRequest](ctx, c, "/requests", query, limit)
+}
+
+// PayerList is like Payers, and has the cursor behind the last one.
+func (c *Client) PayerList(ctx context.Context, query url.Values, limit int) (List[wire.TestClient], error) {
+	return readList[wire.TestClient](ctx, c, "/test_clients", query, limit)
+}
+
 // Events returns the newest events that match the query, in the order of their transactions.
 func (c *Client) Events(ctx context.Context, query url.Values, limit int) ([]wire.EventSummary, error) {
 	return list[wire.EventSummary](ctx, c, "/events", query, limit)
@@ -188,32 +208,45 @@ func (c *Client) ConsoleLink(ctx context.Context, r wire.ConsoleLinkRequest) (l 
 	return l, c.call(ctx, http.MethodPost, "/console_links", r, &l)
 }
 
-// page is one page of a list.
-type page[T any] struct {
+// List is a list in the form of the API: its entries, and the cursor of those behind them.
+type List[T any] struct {
 	Data       []T     `json:"data"`
 	NextCursor *string `json:"nextCursor"`
+	HasMore    bool    `json:"hasMore"`
 }
 
 // list reads pages until it has limit entries, or all.
 func list[T any](ctx context.Context, c *Client, path string, query url.Values, limit int) ([]T, error) {
-	return listUntil(ctx, c, path, query, limit, func(T) bool { return false })
+	found, err := readList[T](ctx, c, path, query, limit)
+	return found.Data, err
+}
+
+// readList is like list, and returns the cursor behind the last entry.
+func readList[T any](ctx context.Context, c *Client, path string, query url.Values, limit int) (List[T], error) {
+	return readUntil(ctx, c, path, query, limit, func(T) bool { return false })
 }
 
 // listUntil is like list, but it also ends after a page if enough returns true for the last entry of the page.
 func listUntil[T any](ctx context.Context, c *Client, path string, query url.Values, limit int, enough func(last T) bool) ([]T, error) {
-	all := []T{}
+	found, err := readUntil(ctx, c, path, query, limit, enough)
+	return found.Data, err
+}
+
+func readUntil[T any](ctx context.Context, c *Client, path string, query url.Values, limit int, enough func(last T) bool) (List[T], error) {
+	all := List[T]{Data: []T{}}
 	asked := url.Values{}
 	for name, values := range query {
 		asked[name] = values
 	}
-	for len(all) < limit {
-		asked.Set("limit", strconv.Itoa(min(limit-len(all), wire.MaxLimit)))
-		var next page[T]
+	for len(all.Data) < limit {
+		asked.Set("limit", strconv.Itoa(min(limit-len(all.Data), wire.MaxLimit)))
+		var next List[T]
 		if err := c.call(ctx, http.MethodGet, path+"?"+asked.Encode(), nil, &next); err != nil {
-			return nil, err
+			return List[T]{}, err
 		}
-		all = append(all, next.Data...)
-		if next.NextCursor == nil || len(next.Data) == 0 || enough(all[len(all)-1]) {
+		all.Data = append(all.Data, next.Data...)
+		all.NextCursor, all.HasMore = next.NextCursor, next.HasMore
+		if next.NextCursor == nil || len(next.Data) == 0 || enough(next.Data[len(next.Data)-1]) {
 			break
 		}
 		asked.Set("cursor", *next.NextCursor)
