@@ -91,7 +91,7 @@ func TestUnknownCommandsGetAHint(t *testing.T) {
 		"statsu":                             "there is no command statsu: is it status?",
 		"zzzz":                               "there is no command zzzz: `cauri --help` lists them",
 		"serve":                              "say which process: `cauri serve api`, `cauri serve worker` or `cauri serve controller`",
-		"api --listen-address=:8080":         "there is no command api: write `cauri serve api`",
+		"api --listen-address=:8080":         "there is no flag --listen-address: `cauri api --help` lists those of this command. `cauri api` sends a request; `cauri serve api` runs the server",
 		"worker --encryption-key-file=x":     "there is no command worker: write `cauri serve worker`",
 		"controller --kubeconfig=x --help=1": "there is no command controller: write `cauri serve controller`",
 		"serve apo":                          "say which process: `cauri serve api`, `cauri serve worker` or `cauri serve controller`",

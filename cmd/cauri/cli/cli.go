@@ -37,7 +37,8 @@ func (p *program) commands() []*cobra.Command {
 		commands []*cobra.Command
 	}{
 		{GroupSandbox, []*cobra.Command{
-			p.listCommand(), p.useCommand(), p.statusCommand(), p.explainCommand(), p.consoleCommand(), p.tailCommand(), p.requestsCommand(), p.clockCommand(),
+			p.listCommand(), p.useCommand(), p.statusCommand(), p.explainCommand(), p.consoleCommand(), p.tailCommand(),
+			p.requestsCommand(), p.apiCommand(), p.clockCommand(),
 			p.faultsCommand(), p.storiesCommand(), p.storyCommand(), p.expectCommand(), p.resetCommand(), p.suspendCommand(),
 			p.resumeCommand(), p.rotateCommand(),
 		}},

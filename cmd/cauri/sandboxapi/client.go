@@ -298,10 +298,14 @@ func (c *Client) call(ctx context.Context, method, path string, body, result any
 func (c *Client) request(ctx context.Context, method, path string, body io.Reader) (*http.Request, error) {
 	request, err := http.NewRequestWithContext(ctx, method, c.base+path, body)
 	if err == nil {
-		request.Header.Set("Authorization", "Bearer "+c.key)
-		request.Header.Set("User-Agent", wire.CommandAgent+"cli")
+		request.Header = c.own()
 	}
 	return request, err
+}
+
+// own returns the headers of each request.
+func (c *Client) own() http.Header {
+	return http.Header{"Authorization": {"Bearer " + c.key}, "User-Agent": {wire.CommandAgent + "cli"}}
 }
 
 // unreachable returns the error of ctx if the command was interrupted. Otherwise it returns an [UnreachableError],
