@@ -2,7 +2,7 @@ package v1alpha1
 
 // OperatorCredentials are the credentials of a store at one operator in one country.
 //
-// +kubebuilder:validation:XValidation:rule="self.operator != 'airtel' || self.country == 'RW'",message="airtel is available in RW only: write country: RW, or another operator"
+// +kubebuilder:validation:XValidation:rule="self.operator != 'airtel' || self.country in ['RW']",message="airtel is available in RW only: write country: RW, or another operator"
 type OperatorCredentials struct {
 	// operator is the mobile-money operator: mtn, orange, moov or airtel.
 	//

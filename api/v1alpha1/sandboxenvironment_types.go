@@ -210,7 +210,7 @@ type APIAccess struct {
 
 // Environment is one operator in one country.
 //
-// +kubebuilder:validation:XValidation:rule="self.operator != 'airtel' || self.country == 'RW'",message="airtel is available in RW only: write country: RW, or another operator"
+// +kubebuilder:validation:XValidation:rule="self.operator != 'airtel' || self.country in ['RW']",message="airtel is available in RW only: write country: RW, or another operator"
 type Environment struct {
 	// operator is the mobile-money operator: mtn, orange, moov or airtel.
 	//

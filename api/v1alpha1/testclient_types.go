@@ -15,7 +15,7 @@ const (
 
 // TestClientSpec describes a customer's SIM.
 //
-// +kubebuilder:validation:XValidation:rule="!has(self.operator) || !has(self.country) || self.operator != 'airtel' || self.country == 'RW'",message="airtel is available in RW only: write country: RW, or another operator"
+// +kubebuilder:validation:XValidation:rule="!has(self.operator) || !has(self.country) || self.operator != 'airtel' || self.country in ['RW']",message="airtel is available in RW only: write country: RW, or another operator"
 type TestClientSpec struct {
 	// sandboxRef names the SandboxEnvironment of the SIM, in the same namespace. The SandboxEnvironment may be created
 	// later: the TestClient waits for it. sandboxRef cannot be changed.

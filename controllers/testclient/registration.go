@@ -175,7 +175,7 @@ func Market(spec v1alpha1.TestClientSpec) (payments.Operator, payments.Country, 
 		return "", "", unknownMarket("the country code of the number %s is not known: write spec.country", spec.MSISDN)
 	case !operator.In(country):
 		return "", "", unknownMarket(fmt.Sprintf("%s is available in %s only, and the number %%s is not from there: write country: %[2]s, or "+
-			"another operator", operator, operator.Only()), spec.MSISDN)
+			"another operator", operator, payments.OneOf(operator.Countries())), spec.MSISDN)
 	}
 	return operator, country, nil
 }

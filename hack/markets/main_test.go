@@ -2,11 +2,14 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/yaml"
 
 	"github.com/cauri-dev/cauri/server/operators/operatorapi"
 )
@@ -14,10 +17,20 @@ import (
 // The files have the present lists. An operator, a country and a quirk that are added to the table come into every one of them, and go
 // with it again.
 func TestTheTableIsInEveryFile(t *testing.T) {
-	now, then := present(), present()
-	then.operators = append(then.operators, "nosuch")
-	then.countries = append(then.countries, "ZZ")
-	then.only = append(then.only, [2]string{"nosuch", "ZZ"})
+	now, then := table{}, table{}
+	for _, one := range []*table{&now, &then} {
+		var err error
+		if *one, err = read("../../" + tableFile); err != nil {
+			t.Fatal(err)
+		}
+	}
+	then.Operators = append(then.Operators, then.Operators[0])
+	then.Operators[len(then.Operators)-1].Code = "nosuch"
+	then.Countries = append(then.Countries, then.Countries[0])
+	then.Countries[len(then.Countries)-1].Code = "ZZ"
+	then.Markets = append(then.Markets, then.Markets[0])
+	last := &then.Markets[len(then.Markets)-1]
+	last.Operator, last.Country = "nosuch", "ZZ"
 	then.quirks = append(then.quirks, operatorapi.Quirk{Name: "nosuchFreeTransfers", About: "nosuchFreeTransfers is a made-up quirk."})
 	rules := 0
 	for _, file := range listing {
@@ -32,7 +45,7 @@ func TestTheTableIsInEveryFile(t *testing.T) {
 		if !bytes.Contains(added, []byte("nosuch")) {
 			t.Errorf("%s would not get an added operator", file)
 		}
-		rules += strings.Count(string(added), "self.operator != 'nosuch' || self.country == 'ZZ'")
+		rules += strings.Count(string(added), "self.operator != 'nosuch' || self.country in ['ZZ']")
 		lists := strings.Count(string(added), "airtel;nosuch") + strings.Count(string(added), "airtel,nosuch") + strings.Count(string(added), "airtel or nosuch")
 		if of := strings.Count(string(text), "moov;airtel") + strings.Count(string(text), "moov,airtel") + strings.Count(string(text), "moov or airtel"); lists != of {
 			t.Errorf("%s: %d of %d lists get an added operator", file, lists, of)
@@ -48,11 +61,48 @@ func TestTheTableIsInEveryFile(t *testing.T) {
 	if err != nil || !bytes.Contains(quirks, []byte("NosuchFreeTransfers *bool `json:\"nosuchFreeTransfers,omitempty\"`")) {
 		t.Errorf("the quirks are (%v)\n%s", err, quirks)
 	}
-	written, err := os.ReadFile("../../" + quirksFile)
+	for file, generate := range map[string]func() ([]byte, error){quirksFile: now.quirksType, marketsFile: now.inGo} {
+		written, err := os.ReadFile("../../" + file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text, err := generate(); err != nil || !bytes.Equal(text, written) {
+			t.Errorf("%s is not up to date: run `make generate` (%v)", file, err)
+		}
+	}
+}
+
+// Each cell names where its fact comes from, and no empty cell does.
+func TestEachCellHasASource(t *testing.T) {
+	text, err := os.ReadFile("../../" + tableFile)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if quirks, err = now.quirksType(); err != nil || !bytes.Equal(quirks, written) {
-		t.Errorf("%s is not up to date: run `make generate` (%v)", quirksFile, err)
+	var rows map[string]any
+	if err := yaml.Unmarshal(text, &rows); err != nil {
+		t.Fatal(err)
+	}
+	known := rows["sources"].(map[string]any)
+	for name, source := range known {
+		if _, err := time.Parse(time.DateOnly, fmt.Sprint(source.(map[string]any)["seen"])); err != nil {
+			t.Errorf("the source %s has no day on which it was seen: %v", name, err)
+		}
+	}
+	for _, list := range []string{"operators", "countries", "markets"} {
+		for _, each := range rows[list].([]any) {
+			row := each.(map[string]any)
+			of, _ := row["sources"].(map[string]any)
+			for cell := range row {
+				isKey := cell == "code" || cell == "operator" || cell == "country" || cell == "sources"
+				if source := fmt.Sprint(of[cell]); !isKey && known[source] == nil {
+					t.Errorf("%s %v %v %v: %s has the source %q, which is none of the table", list, row["code"], row["operator"], row["country"], cell, source)
+				}
+			}
+			for cell := range of {
+				if row[cell] == nil {
+					t.Errorf("%s %v %v %v: %s is empty and has a source", list, row["code"], row["operator"], row["country"], cell)
+				}
+			}
+		}
 	}
 }

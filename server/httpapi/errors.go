@@ -136,7 +136,7 @@ func wrongCurrency(e service.ErrWrongCurrency) *wire.Error {
 
 func operatorElsewhere(e service.ErrOperatorElsewhere) *wire.Error {
 	const format = "must be %s, where alone %s is available: send %[1]s, or another operator"
-	return view.InvalidField("country", fmt.Sprintf(format, e.Only, e.Operator))
+	return view.InvalidField("country", fmt.Sprintf(format, payments.OneOf(e.Operator.Countries()), e.Operator))
 }
 
 func undetectedFields(e service.ErrUndetected) *wire.Error {

@@ -1,73 +1,35 @@
 package operators
 
-import (
-	"github.com/cauri-dev/cauri/server/english"
-	"github.com/cauri-dev/cauri/server/payments"
-)
+import "github.com/cauri-dev/cauri/server/payments"
 
 // numberingPlan is the format of the phone numbers of a country, without the calling code.
 type numberingPlan struct {
 	country payments.Country
-	digits  int // length of a number
-	// formerDigits is the length of a number before the country's last renumbering, which added the prefix formerLead.
-	// It is zero if former numbers are no longer in use.
-	formerDigits int
-	formerLead   string
-	renumbered   english.Text                 // day of that renumbering
-	prefixDigits int                          // number of leading digits that identify the operator
-	prefixes     map[string]payments.Operator // prefixes of mobile numbers of the supported operators
+	payments.CountryFacts
+	prefixes map[string]payments.Operator
+	longest  int // length of the longest prefix
 }
 
 // plans are the numbering plans of the markets, by calling code (Documented). A test compares them with
-// libphonenumber's carrier data. All calling codes of the markets have three digits.
-var plans = map[string]numberingPlan{
-	"225": {
-		country:      payments.CoteDIvoire,
-		digits:       10,
-		prefixDigits: 2,
-		prefixes: byPrefix(map[payments.Operator][]string{
-			payments.Moov:   {"01"},
-			payments.MTN:    {"05"},
-			payments.Orange: {"07"},
-		}),
-	},
-	"228": {
-		country:      payments.Togo,
-		digits:       8,
-		prefixDigits: 2,
-		prefixes: byPrefix(map[payments.Operator][]string{
-			payments.Moov: {"78", "79", "96", "97", "98", "99"},
-		}),
-	},
-	"229": {
-		country:      payments.Benin,
-		digits:       10,
-		formerDigits: 8,
-		formerLead:   "01",
-		renumbered:   "30 November 2024",
-		prefixDigits: 4,
-		prefixes: byPrefix(map[payments.Operator][]string{
-			payments.MTN: {
-				"0142", "0146", "0150", "0151", "0152", "0153", "0154", "0156", "0157", "0159",
-				"0161", "0162", "0166", "0167", "0169", "0190", "0191", "0196", "0197",
-			},
-			payments.Moov: {
-				"0145", "0155", "0158", "0160", "0163", "0164", "0165", "0168", "0194", "0195", "0198", "0199",
-			},
-		}),
-	},
-	"250": {
-		country:      payments.Rwanda,
-		digits:       9,
-		prefixDigits: 2,
-		prefixes: byPrefix(map[payments.Operator][]string{
-			payments.MTN:    {"78", "79"},
-			payments.Airtel: {"72", "73"}, // 72 belonged to Tigo before Airtel took it over
-		}),
-	},
-}
+// libphonenumber's carrier data.
+var plans = func() map[string]numberingPlan {
+	all := make(map[string]numberingPlan, len(payments.Countries))
+	for _, c := range payments.Countries {
+		all[c.CallingCode()] = numberingPlan{country: c, CountryFacts: c.Facts(), prefixes: map[string]payments.Operator{}}
+	}
+	for _, m := range payments.Markets {
+		plan := all[m.Country.CallingCode()]
+		for _, prefix := range m.Prefixes {
+			plan.prefixes[prefix] = m.Operator
+			plan.longest = max(plan.longest, len(prefix))
+		}
+		all[m.Country.CallingCode()] = plan
+	}
+	return all
+}()
 
-const callingCodeDigits = 3
+// longestCallingCode is the number of digits of the longest calling code of any country.
+const longestCallingCode = 3
 
 // Detect returns the operator and the country of a number by its leading digits. The number is in E.164 with the plus
 // sign. Values from the caller or from the SIM registry take precedence, because numbers are portable in some markets.
@@ -87,8 +49,12 @@ func Detect(msisdn string) (op payments.Operator, country payments.Country, ok b
 	if !ok {
 		return "", "", false
 	}
-	op, ok = plan.prefixes[national[:plan.prefixDigits]]
-	return op, plan.country, ok
+	for length := plan.longest; length > 0; length-- {
+		if op, ok = plan.prefixes[national[:length]]; ok {
+			return op, plan.country, true
+		}
+	}
+	return "", plan.country, false
 }
 
 // planOf splits a number in E.164 into its calling code and the rest, and returns the numbering plan of its country. ok
@@ -98,29 +64,21 @@ func planOf(msisdn string) (code, number string, plan numberingPlan, ok bool) {
 		return "", "", plan, false
 	}
 	digits := msisdn[len("+"):]
-	code, number = digits[:callingCodeDigits], digits[callingCodeDigits:]
-	plan, ok = plans[code]
-	return code, number, plan, ok
+	for length := longestCallingCode; length > 0; length-- {
+		if plan, ok = plans[digits[:length]]; ok {
+			return digits[:length], digits[length:], plan, true
+		}
+	}
+	return "", "", plan, false
 }
 
 // national returns the number in the current national format. ok is false if its length is wrong.
 func (p numberingPlan) national(number string) (national string, ok bool) {
 	switch len(number) {
-	case p.digits:
+	case p.Digits:
 		return number, true
-	case p.formerDigits:
-		return p.formerLead + number, true
+	case p.Former.Digits:
+		return p.Former.Lead + number, true
 	}
 	return "", false
-}
-
-// byPrefix inverts a map from operators to prefixes.
-func byPrefix(prefixes map[payments.Operator][]string) map[string]payments.Operator {
-	operators := make(map[string]payments.Operator)
-	for op, list := range prefixes {
-		for _, prefix := range list {
-			operators[prefix] = op
-		}
-	}
-	return operators
 }

@@ -21,12 +21,12 @@ type WrongLength struct {
 // and for a number of a country that is no market.
 func CheckLength(msisdn string) *WrongLength {
 	code, number, plan, ok := planOf(msisdn)
-	if !ok || len(number) == plan.digits {
+	if !ok || len(number) == plan.Digits {
 		return nil
 	}
-	w := &WrongLength{MSISDN: msisdn, Country: plan.country, Code: code, Has: len(number), Wants: plan.digits}
-	if len(number) == plan.formerDigits {
-		w.Present, w.renumbered = "+"+code+plan.formerLead+number, plan.renumbered
+	w := &WrongLength{MSISDN: msisdn, Country: plan.country, Code: code, Has: len(number), Wants: plan.Digits}
+	if len(number) == plan.Former.Digits {
+		w.Present, w.renumbered = "+"+code+plan.Former.Lead+number, plan.Former.Until
 	}
 	return w
 }

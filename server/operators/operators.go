@@ -10,11 +10,8 @@
 //
 // An operator is added in these places (docs/where.md and docs/adding-an-operator.md say more):
 //
-//   - server/payments/market.go: its constant, its entry in Operators, and, for an operator of one country, its entry
-//     in the map named only.
+//   - server/payments/markets.yaml: its row, and a row for each country that it is in.
 //   - its package below server/operators, and its row of the table in this file.
-//   - detect.go: the prefixes of its numbers.
-//   - test_numbers.go: a block of test numbers for each country.
 //   - operatorstest: a fake of its API for tests, and a golden file in testdata.
 //   - `make generate` writes the enums in api/v1alpha1 and in server/httpapi/wire, the CRDs and the references.
 package operators

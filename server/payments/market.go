@@ -4,12 +4,14 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/cauri-dev/cauri/server/english"
 )
 
 // Operator is a mobile-money operator's code.
 type Operator string
 
-// The operators that the sandbox behaves like.
+// The operators that code names.
 const (
 	MTN    Operator = "mtn"
 	Orange Operator = "orange"
@@ -17,26 +19,73 @@ const (
 	Airtel Operator = "airtel"
 )
 
-// Operators lists every operator.
-var Operators = []Operator{MTN, Orange, Moov, Airtel}
+// Operator's rows in the table of markets are in zz_markets.go, which `make generate` writes from markets.yaml.
 
-// The map only has the operators that are in a single country. The others are in every country.
-var only = map[Operator]Country{Airtel: Rwanda}
+// OperatorFacts is what the table of markets has of an operator.
+type OperatorFacts struct {
+	Name    string // as people write it
+	Service string // name of its money service
+}
 
-// Only returns the single country of an operator; empty: it is in every country.
-func (o Operator) Only() Country { return only[o] }
+// CountryFacts is what the table of markets has of a country.
+type CountryFacts struct {
+	Currency        Currency
+	Languages       []string // BCP 47 tags; the operators' menus are in the first
+	English, French string   // name
+	CallingCode     string   // digits with which numbers begin in E.164, after the plus sign
+	Digits          int      // length of a number, without the calling code
+	Former          FormerNumbers
+}
 
-// Name returns the name as people write it: an acronym of three letters in capitals, others with a capital first letter.
-func (o Operator) Name() string {
-	first := min(len(o), 1)
-	if len(o) <= 3 {
-		first = len(o)
+// FormerNumbers is the format of numbers before a country's last renumbering. It is zero if former numbers are no longer
+// in use.
+type FormerNumbers struct {
+	Digits int
+	Lead   string       // digits that the renumbering added before a number
+	Until  english.Text // day of the renumbering
+}
+
+// MarketFacts is what the table of markets has of an operator in a country. A cell is empty if no source is known.
+type MarketFacts struct {
+	Operator    Operator
+	Country     Country
+	Prefixes    []string // of its numbers, without the calling code
+	USSD        string   // code of its menu
+	TestNumbers string   // beginning of its test numbers, in E.164
+	Example     string   // number for messages, in E.164
+}
+
+// Facts returns the row of an operator. It is zero for an unknown operator.
+func (o Operator) Facts() OperatorFacts { return operatorFacts[o] }
+
+// Facts returns the row of a country. It is zero for a country that is no market.
+func (c Country) Facts() CountryFacts { return countryFacts[c] }
+
+// Facts returns the row of an operator in a country. It is zero if the operator is not in the country.
+func Facts(o Operator, c Country) MarketFacts {
+	for _, m := range Markets {
+		if m.Operator == o && m.Country == c {
+			return m
+		}
 	}
-	return strings.ToUpper(string(o[:first])) + string(o[first:])
+	return MarketFacts{}
+}
+
+// Name returns the name as people write it.
+func (o Operator) Name() string { return o.Facts().Name }
+
+// Countries returns the countries that an operator is in, in the order of [Countries].
+func (o Operator) Countries() (in []Country) {
+	for _, m := range Markets {
+		if m.Operator == o {
+			in = append(in, m.Country)
+		}
+	}
+	return in
 }
 
 // In reports whether an operator is in a country.
-func (o Operator) In(c Country) bool { return o.Only() == "" || o.Only() == c }
+func (o Operator) In(c Country) bool { return Facts(o, c).Country != "" }
 
 // OneOf returns the codes as a text such as "mtn, orange or moov".
 func OneOf[T ~string](codes []T) string { return enumerated(codes, "or") }
@@ -46,6 +95,9 @@ func AllOf[T ~string](codes []T) string { return enumerated(codes, "and") }
 
 func enumerated[T ~string](codes []T, word string) string {
 	last := len(codes) - 1
+	if last < 1 {
+		return List(codes)
+	}
 	return List(codes[:last]) + " " + word + " " + string(codes[last])
 }
 
@@ -67,7 +119,7 @@ func (o Operator) Valid() bool { return slices.Contains(Operators, o) }
 // Country is an ISO 3166 alpha-2 code.
 type Country string
 
-// The markets.
+// The countries that code names.
 const (
 	CoteDIvoire Country = "CI"
 	Rwanda      Country = "RW"
@@ -75,33 +127,23 @@ const (
 	Togo        Country = "TG"
 )
 
-// Countries lists every market.
-var Countries = []Country{CoteDIvoire, Rwanda, Benin, Togo}
-
 // Currency is an ISO 4217 code.
 type Currency string
 
-// The currencies of the markets. Neither has decimals.
+// The currencies that code names.
 const (
 	XOF Currency = "XOF"
 	RWF Currency = "RWF"
 )
 
-// Currencies lists every currency.
-var Currencies = []Currency{XOF, RWF}
-
-var currencies = map[Country]Currency{CoteDIvoire: XOF, Benin: XOF, Togo: XOF, Rwanda: RWF}
-
 // Currency returns the currency of a market; ok is false for a country that is no market.
 func (c Country) Currency() (currency Currency, ok bool) {
-	currency, ok = currencies[c]
-	return currency, ok
+	currency = c.Facts().Currency
+	return currency, currency != ""
 }
 
-var callingCodes = map[Country]string{CoteDIvoire: "225", Benin: "229", Togo: "228", Rwanda: "250"}
-
 // CallingCode returns the digits with which numbers of a market begin in E.164, after the plus sign.
-func (c Country) CallingCode() string { return callingCodes[c] }
+func (c Country) CallingCode() string { return c.Facts().CallingCode }
 
 // CanonicalCurrency returns the currency for a text from a caller. FCFA and CFA are everyday names of XOF. Any other
 // text is returned in upper case.

@@ -65,11 +65,10 @@ func (e ErrFormerNumber) Error() string { return e.Length.String() }
 // ErrOperatorElsewhere is returned for an operator that is not available in the country.
 type ErrOperatorElsewhere struct {
 	Operator payments.Operator
-	Only     payments.Country // the only country where the operator is available
 }
 
 func (e ErrOperatorElsewhere) Error() string {
-	return fmt.Sprintf("%s is available in %s only", e.Operator, e.Only)
+	return fmt.Sprintf("%s is available in %s only", e.Operator, payments.AllOf(e.Operator.Countries()))
 }
 
 // ErrDuplicateReference is returned for a reference that another request already uses.

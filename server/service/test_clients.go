@@ -38,7 +38,7 @@ func completeTestClient(c *ledger.TestClient) error {
 		return err
 	}
 	if !c.Operator.In(c.Country) {
-		return ErrOperatorElsewhere{c.Operator, c.Operator.Only()}
+		return ErrOperatorElsewhere{c.Operator}
 	}
 	c.Source, c.Behavior = sandboxes.SourceAPI, cmp.Or(c.Behavior, payments.Approve)
 	return nil

@@ -57,25 +57,13 @@ var french = Texts{
 	},
 }
 
-var services = map[payments.Operator]string{
-	payments.MTN: "MTN MoMo", payments.Orange: "Orange Money", payments.Moov: "Moov Money", payments.Airtel: "Airtel Money",
-}
-
-// codes are the documented USSD codes of the operators' menus.
-var codes = map[payments.Operator]map[payments.Country]string{
-	payments.MTN:    {payments.CoteDIvoire: "*133#", payments.Rwanda: "*182#"},
-	payments.Orange: {payments.CoteDIvoire: "#144#"},
-	payments.Moov:   {payments.CoteDIvoire: "*155#", payments.Benin: "*155#", payments.Togo: "*155#"},
-	payments.Airtel: {payments.Rwanda: "*182#"},
-}
-
 // Of returns the texts of an operator in a country.
 func Of(o payments.Operator, country payments.Country) Texts {
 	s := french
-	if country == payments.Rwanda {
+	if facts := country.Facts(); len(facts.Languages) > 0 && facts.Languages[0] == english.Lang {
 		s = english
 	}
-	s.Service, s.Code = services[o], codes[o][country]
+	s.Service, s.Code = o.Facts().Service, payments.Facts(o, country).USSD
 	return s
 }
 
