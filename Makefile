@@ -218,6 +218,7 @@ generate: tools bin/helm ## Write the generated files again: lists of operators 
 	@go run ./hack/columns
 	@go run ./hack/reference
 	@go run ./hack/fidelity
+	@go run ./hack/causes
 	@go run ./hack/chart
 	@go run ./hack/apipage
 	@go run ./hack/postman

@@ -47,7 +47,7 @@ func (o *Outcome) why() english.Phrase {
 	case payments.AccountBlocked:
 		return english.Say("The account is blocked.")
 	case payments.UserCancelled:
-		return english.Say("The payer cancelled on the phone.")
+		return english.Say("The payer canceled on the phone.")
 	case payments.UnknownMSISDN:
 		return o.unknown()
 	case payments.LimitExceeded:

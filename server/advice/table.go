@@ -114,7 +114,7 @@ func OfRefusal(code, message string) Advice {
 		return Of(RefusedOther, strings.TrimSpace(code+" "+message))
 	}
 	if message == "" {
-		message = "The request was refused: " + code
+		message = "The API refuses the request: " + code
 	}
 	a := (&cause{code: Code(requestPrefix + code), title: "The request is refused", what: "%s"}).advice([]any{strings.TrimSuffix(message, ".")})
 	a.Do = english.Say(do)

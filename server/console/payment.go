@@ -12,6 +12,7 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
+	"github.com/cauri-dev/cauri/server/advice"
 	"github.com/cauri-dev/cauri/server/console/locale"
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/ledger/lists"
@@ -197,48 +198,15 @@ func (d *paymentDetail) refundedLine(v *visit) string {
 
 // because returns a sentence that says why a transaction failed.
 func (d *paymentDetail) because(v *visit) string {
-	if d.Scenario != "" {
-		return v.Text("The scenario %s of the request asked for this.", string(d.Scenario))
+	o := advice.Outcome{
+		Status: d.Status, Type: d.Type, Scenario: string(d.Scenario), Amount: v.Money(d.Currency, d.CustomerTotal()), Of: d.elsewhere(),
+		Length: v.lengthOf(d.MSISDN),
 	}
-	payer := d.Type == payments.Collection
-	total := v.Money(d.Currency, d.CustomerTotal())
-	switch d.Status {
-	case payments.PINInvalid:
-		return v.Text("The PIN was wrong.")
-	case payments.InsufficientFunds:
-		if payer {
-			return v.Text("The payer's balance is below %s.", total)
-		}
-		return v.Text("The merchant's float is below %s.", total)
-	case payments.Timeout:
-		return v.Text("Nobody answered in time.")
-	case payments.AccountBlocked:
-		return v.Text("The account is blocked.")
-	case payments.UserCancelled:
-		return v.Text("The payer cancelled on the phone.")
-	case payments.UnknownMSISDN:
-		return d.unknown(v)
-	case payments.LimitExceeded:
-		if limit := d.environment(v).MaxAmount; limit != nil && d.Amount > *limit {
-			return v.Text("The operator takes %s at most.", v.Money(d.Currency, *limit))
-		}
-		return v.Text("A balance would be larger than one may be.")
-	case payments.ServiceUnavailable:
-		return v.Text("The operator did not work.")
+	if limit := d.environment(v).MaxAmount; limit != nil && d.Amount > *limit {
+		o.Limit = v.Money(d.Currency, *limit)
 	}
-	return v.Text("The operator has this reference already.")
-}
-
-// unknown returns a sentence that says why the operator does not know the number.
-func (d *paymentDetail) unknown(v *visit) string {
-	length := v.lengthOf(d.MSISDN)
-	switch {
-	case d.elsewhere() != "":
-		return v.Text("The operator does not know this number: its test client is of %s.", d.elsewhere())
-	case length != "":
-		return v.Text("The operator does not know this number.") + " " + length
-	}
-	return v.Text("The operator does not know this number: no test client of the sandbox has it.")
+	cause := advice.OfOutcome(&o)
+	return v.Say(cause.What)
 }
 
 // elsewhere returns the operator and the country of the test client. It returns "" if they are those of the

@@ -12,6 +12,9 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/cauri-dev/cauri/server/advice"
+	"github.com/cauri-dev/cauri/server/grade"
 )
 
 const troubleshooting = "docs/troubleshooting.md"
@@ -53,6 +56,20 @@ func TestEveryConditionIsExplained(t *testing.T) {
 		if !strings.Contains(page, "`"+name+"`") {
 			t.Errorf("%s does not mention the condition %s", troubleshooting, name)
 		}
+	}
+}
+
+// Each code of a cause has a row in the page for programs, which `make generate` writes.
+func TestEveryCauseIsDocumented(t *testing.T) {
+	page := read(t, "docs/agents.md")
+	causes := append(advice.Causes(), grade.Causes()...)
+	for i := range causes {
+		if !strings.Contains(page, "\n| `"+string(causes[i].Code)+"` |") {
+			t.Errorf("docs/agents.md has no row for %s: run `make generate`", causes[i].Code)
+		}
+	}
+	if len(causes) < 100 {
+		t.Errorf("found only %d causes", len(causes))
 	}
 }
 

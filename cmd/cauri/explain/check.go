@@ -53,7 +53,7 @@ func letterOf(c *wire.ReceiverCheck) string {
 // OfLine returns the cause of a line of a grade that failed.
 func OfLine(l *wire.ReceiverLineView) advice.Advice {
 	a := advice.Advice{
-		Code: advice.Code(grade.CodeOf(l.ID)), Title: english.Say("%s", l.What), What: english.Say("%s: %s", l.What, strings.TrimSuffix(l.Observed, ".")),
+		Code: grade.CodeOf(l.ID), Title: english.Say("%s", l.What), What: english.Say("%s: %s", l.What, strings.TrimSuffix(l.Observed, ".")),
 		Do: english.Say("%s", l.Fix),
 	}
 	a.Steps = []advice.Step{{

@@ -477,7 +477,7 @@ var frenchTexts = map[string]string{
 	"The merchant's float is below %s.":                                             "Le solde marchand est inférieur à %s.",
 	"Nobody answered in time.":                                                      "Personne n'a répondu à temps.",
 	"The account is blocked.":                                                       "Le compte est bloqué.",
-	"The payer cancelled on the phone.":                                             "Le client a annulé sur son téléphone.",
+	"The payer canceled on the phone.":                                              "Le client a annulé sur son téléphone.",
 	"The operator does not know this number: no test client of the sandbox has it.": "L'opérateur ne connaît pas ce numéro : aucun client de test du bac à sable ne l'a.",
 	"The operator does not know this number: its test client is of %s.":             "L'opérateur ne connaît pas ce numéro : son client de test est chez %s.",
 	"The operator does not know this number.":                                       "L'opérateur ne connaît pas ce numéro.",
