@@ -3,14 +3,22 @@ package httpapi
 import (
 	"context"
 	"net/http"
+	"strings"
 	"time"
 
+	"github.com/cauri-dev/cauri/server/httpapi/apidoc"
+	"github.com/cauri-dev/cauri/server/httpapi/view"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/httpfront"
 )
 
 func (a *API) meta(http.ResponseWriter, *http.Request) (httpfront.Answer, error) {
 	return answered(http.StatusOK, wire.MetaOfThisVersion()), nil
+}
+
+// noOperation refuses the description of an operation that does not exist.
+func (a *API) noOperation(http.ResponseWriter, *http.Request) (httpfront.Answer, error) {
+	return httpfront.Answer{}, view.InvalidParams(wire.FieldErrors{apidoc.SliceParameter: {"must be one of " + strings.Join(apidoc.IDs(), ", ")}})
 }
 
 // healthTimeout bounds the query to the database. After it, the health is `unavailable`.

@@ -3,6 +3,7 @@ package httpapi_test
 import (
 	"encoding/json"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -57,5 +58,59 @@ func TestSharedAnswersLoseNothing(t *testing.T) {
 	}
 	if components := len(c.document["components"].(object)["responses"].(object)); references < 5*components {
 		t.Errorf("%d components are referred to %d times", components, references)
+	}
+}
+
+// The document of one operation is valid, has all that the operation refers to, and nothing else.
+func TestOneOperationHasADocumentOfItsOwn(t *testing.T) {
+	t.Parallel()
+	c, sizes := theContract(t), []int{}
+	for _, path := range []string{"/v1/openapi.json", "/v1/openapi-3.0.json"} {
+		for _, o := range apidoc.Operations {
+			served := servedAt(t, "http://api.test"+path+"?operation="+o.ID).Body.Bytes()
+			sizes = append(sizes, len(served))
+			part := &contract{served: served}
+			if err := json.Unmarshal(served, &part.document); err != nil {
+				t.Fatal(err)
+			}
+			if got := part.operation(o.Method, o.Path); len(part.document["paths"].(object)) != 1 || got["operationId"] != o.ID {
+				t.Errorf("%s: the paths are %v", o.ID, part.document["paths"])
+			}
+			referred := map[string]bool{}
+			for _, found := range regexp.MustCompile(`"\$ref":"#/(components/[^"]+)"`).FindAllSubmatch(served, -1) {
+				referred[string(found[1])] = true
+			}
+			for kind, named := range part.document["components"].(object) {
+				for name := range named.(object) {
+					if place := "components/" + kind + "/" + name; !referred[place] && kind != "securitySchemes" {
+						t.Errorf("%s: nothing refers to %s", o.ID, place)
+					}
+					delete(referred, "components/"+kind+"/"+name)
+				}
+			}
+			if len(referred) > 0 {
+				t.Errorf("%s lacks %v", o.ID, referred)
+			}
+			if o.ID == apidoc.CreatePayment.ID && strings.HasSuffix(path, "openapi.json") {
+				checkOpenAPI31(t, served)
+				if diff := cmp.Diff(c.operation(o.Method, o.Path), part.operation(o.Method, o.Path)); diff != "" {
+					t.Errorf("%s (-whole +alone):\n%s", o.ID, diff)
+				}
+			}
+		}
+	}
+	if slices.Sort(sizes); sizes[len(sizes)-1] > 40_000 {
+		t.Errorf("the largest has %d bytes, the median %d", sizes[len(sizes)-1], sizes[len(sizes)/2])
+	} else {
+		t.Logf("the largest has %d bytes, the median %d", sizes[len(sizes)-1], sizes[len(sizes)/2])
+	}
+}
+
+func TestAnUnknownOperationHasNoDocument(t *testing.T) {
+	f := newFixture(t)
+	got := f.call("GET", "/v1/openapi.json?operation=createpayment", nil)
+	wrong, _ := got.body["detail"].(object)["fieldErrors"].(object)["operation"].([]any)
+	if got.status != 400 || len(wrong) != 1 || !strings.Contains(wrong[0].(string), "createPayment, getPayment") {
+		t.Errorf("answered %d: %s", got.status, got.raw)
 	}
 }

@@ -114,7 +114,7 @@ func (a *API) routes(answer answerer) []route {
 		{apidoc.DeleteConsoleSession, answer.faulty(a.deleteConsoleSession)},
 		{apidoc.GetMeta, answer.open(a.meta)},
 		{apidoc.GetHealth, answer.open(a.health)},
-		{apidoc.GetDocument, apidoc.DocumentHandler(a.baseURL)},
-		{apidoc.GetDocument30, apidoc.DocumentHandler30(a.baseURL)},
+		{apidoc.GetDocument, apidoc.DocumentHandler(a.baseURL, answer.open(a.noOperation))},
+		{apidoc.GetDocument30, apidoc.DocumentHandler30(a.baseURL, answer.open(a.noOperation))},
 	}
 }

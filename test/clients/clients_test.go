@@ -21,11 +21,14 @@ import (
 // documents are the names of the API's descriptions under /v1, and of the files in the folder generated.
 var documents = []string{"openapi.json", "openapi-3.0.json"}
 
-// served are the paths of all descriptions by their files: those of the operators' own APIs too.
+// served are the paths of all descriptions by their files: those of single operations and of the operators' own APIs too.
 func served() map[string]string {
 	paths := map[string]string{}
 	for _, name := range documents {
 		paths[name] = "/v1/" + name
+	}
+	for _, operation := range []string{"createPayment", "listEvents"} {
+		paths[operation+".json"] = "/v1/openapi.json?operation=" + operation
 	}
 	for _, api := range operators.NativeAPIs() {
 		paths[string(api.Operator)+".json"] = "/operators/" + string(api.Operator) + "/openapi.json"

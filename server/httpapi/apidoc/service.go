@@ -3,6 +3,8 @@ package apidoc
 import (
 	"net/http"
 
+	"github.com/danielgtaylor/huma/v2"
+
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 )
 
@@ -30,16 +32,26 @@ var GetHealth = Operation{
 var GetDocument = Operation{
 	ID: "getOpenAPI", Method: http.MethodGet, Path: "/v1/openapi.json", Tag: tagService, Summary: "This description", Open: true,
 	Description: "The OpenAPI 3.1 document of this API. Its first server is the address under which you ask for it. With `If-None-Match` it is sent only if it has changed.",
+	Parameters:  sliceParameters,
 	answers: []described{
 		{http.StatusOK, "The document.", documentSchema, []string{"ETag", "Cache-Control", "Vary"}},
 		{http.StatusNotModified, "The document has not changed.", nil, []string{"ETag", "Cache-Control", "Vary"}},
 	},
+	errors: []string{"invalid_params"},
 }
+
+var sliceParameters = []*huma.Param{{
+	Name: SliceParameter, In: "query",
+	Description: "The id of an operation: the document has only this operation, with everything to which it refers.",
+	Schema:      exampleText("", CreatePayment.ID),
+}}
 
 var GetDocument30 = Operation{
 	ID: "getOpenAPI30", Method: http.MethodGet, Path: "/v1/openapi-3.0.json", Tag: tagService, Summary: "This description as OpenAPI 3.0",
 	Open: true,
 	Description: "The same as OpenAPI 3.0.3, for tools that do not read 3.1. The events are under `x-webhooks`. With `If-None-Match` it is " +
 		"sent only if it has changed.",
-	answers: GetDocument.answers,
+	Parameters: sliceParameters,
+	answers:    GetDocument.answers,
+	errors:     GetDocument.errors,
 }
