@@ -232,7 +232,7 @@ func TestExamplesAreOfTheSandbox(t *testing.T) {
 		}
 	}
 	try := b.get(checkout + "/try").text
-	if group := part(try, `<optgroup label="Test numbers of Orange CI">`, "</optgroup>"); !strings.Contains(group, ">The payer approves. +225 ") {
+	if group := part(try, `<optgroup label="Test numbers of Orange CI">`, "</optgroup>"); !strings.Contains(group, ">The payer approves. +225\u00a0") {
 		t.Errorf("the test numbers: %s", group)
 	}
 }

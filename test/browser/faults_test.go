@@ -94,7 +94,7 @@ func TestPagesFollowTheFaults(t *testing.T) {
 	phone.shows("#next-"+aline[1:], "Next payment: Webhook twice")
 	phone.follows()
 	for _, b := range tabs {
-		b.shows("#on", "A fault is switched on: Webhook twice for the next payment of +250 788 000 003.")
+		b.shows("#on", "A fault is switched on: Webhook twice for the next payment of +250\u00a0788\u00a0000\u00a0003.")
 	}
 	faults.shows("#state-twice", "On for the next payment of")
 	id := s.pay("order-1", aline, 5_000, nil)

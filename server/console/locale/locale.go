@@ -117,14 +117,14 @@ func (l *Locale) Number(n int64) string {
 	if n < 0 {
 		sign, digits = minus, digits[1:]
 	}
-	var grouped strings.Builder
+	var text strings.Builder
 	for i, digit := range digits {
 		if i > 0 && (len(digits)-i)%3 == 0 {
-			grouped.WriteString(l.group)
+			text.WriteString(l.group)
 		}
-		grouped.WriteRune(digit)
+		text.WriteRune(digit)
 	}
-	return sign + grouped.String()
+	return sign + text.String()
 }
 
 // Signed is Number with a plus sign before a positive number.
@@ -237,8 +237,11 @@ func (l *Locale) Duration(d time.Duration) string {
 	return l.Text("%d s", seconds)
 }
 
-// Phone returns a number in the groups of its country: +225 07 09 00 00 01. It returns any other text unchanged.
-func Phone(msisdn string) string {
+// Phone returns a number in the groups of its country: +225 07 09 00 00 01. The groups stay on one line. It returns any
+// other text unchanged.
+func Phone(msisdn string) string { return strings.ReplaceAll(grouped(msisdn), " ", "\u00a0") }
+
+func grouped(msisdn string) string {
 	number, err := phonenumbers.Parse(msisdn, "")
 	if err != nil {
 		return msisdn

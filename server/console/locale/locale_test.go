@@ -1,6 +1,7 @@
 package locale_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -73,5 +74,17 @@ func TestCount(t *testing.T) {
 	}
 	if got := locale.French.Count(1, "Acted once, %s", "Acted %s times, last %s", "à midi"); got != "A agi une fois, à midi" {
 		t.Error(got)
+	}
+}
+
+// The groups of a number stay on one line.
+func TestPhoneIsWrittenInGroups(t *testing.T) {
+	t.Parallel()
+	for msisdn, want := range map[string]string{
+		"+2250709000001": "+225 07 09 00 00 01", "+250788000001": "+250 788 000 001", "nobody's number": "nobody's number",
+	} {
+		if got := locale.Phone(msisdn); strings.HasPrefix(msisdn, "+") && strings.Contains(got, " ") || strings.ReplaceAll(got, "\u00a0", " ") != want {
+			t.Errorf("%s is %q, want %q", msisdn, got, want)
+		}
 	}
 }
