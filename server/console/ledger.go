@@ -13,6 +13,7 @@ import (
 	"github.com/cauri-dev/cauri/server/httpfront"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/proof"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
 const (
@@ -55,12 +56,23 @@ func (c *Console) listAccounts(v *visit) (*accountList, error) {
 		l.accounts = l.accounts[:accountsOnPage]
 		l.next = pathWith("/ledger", url.Values{"after": {l.accounts[accountsOnPage-1].MSISDN}})
 	}
+	v.ownFirst(l.accounts)
 	var numbers []string
 	for i := range l.accounts {
 		numbers = append(numbers, l.accounts[i].MSISDN)
 	}
 	l.names, err = c.Ledger.SIMNames(v.ctx(), v.who.Sandbox.Tenant, numbers)
 	return l, err
+}
+
+// ownFirst sorts the floats, which are before the SIMs, in the order of the sandbox's environments.
+func (v *visit) ownFirst(accounts []proof.AccountProof) {
+	place := func(a proof.AccountProof) uint { // the largest one for a SIM, and without an environment
+		return uint(slices.IndexFunc(v.who.Sandbox.Markets, func(m sandboxes.Market) bool {
+			return a.MSISDN == "" && v.who.Sandbox.Environments[m].Currency == a.Currency
+		}))
+	}
+	slices.SortStableFunc(accounts, func(a, b proof.AccountProof) int { return cmp.Compare(place(a), place(b)) })
 }
 
 // verified returns what the proof found, and when a worker last verified the ledger, as a text.

@@ -39,6 +39,24 @@ func TestLedgerShowsWhetherItAddsUp(t *testing.T) {
 	}
 }
 
+// The float of the sandbox's own country is the first one.
+func TestFloatsAreInTheOrderOfTheEnvironments(t *testing.T) {
+	f := newFixture(t)
+	own := f.config.Environments[0]
+	own.Operator, own.Country = payments.Orange, payments.CoteDIvoire
+	f.config.Environments = append([]sandboxes.EnvironmentConfig{own}, f.config.Environments...)
+	f.config.OpeningFloat = map[payments.Currency]int64{payments.RWF: 100_000, payments.XOF: 200_000}
+	f.apply(f.config, key)
+	f.of("checkout")
+	b := f.signedIn(checkout, key)
+	for _, page := range []string{"/overview", "/ledger"} {
+		text := words(b.get(checkout + page).text)
+		if xof, rwf := strings.Index(text, "Float in XOF"), strings.Index(text, "Float in RWF"); xof < 0 || rwf < xof {
+			t.Errorf("%s has XOF at %d and RWF at %d", page, xof, rwf)
+		}
+	}
+}
+
 func TestLedgerIsTurnedByPages(t *testing.T) {
 	f := newFixture(t)
 	for i := range 60 {

@@ -81,6 +81,7 @@ func (c *Console) readOverview(v *visit) (o *overview, err error) {
 		o.called = len(callback) > 0
 	}
 	o.floats = slices.DeleteFunc(o.floats, func(a proof.AccountProof) bool { return a.MSISDN != "" })
+	v.ownFirst(o.floats)
 	if o.attempts, err = c.Ledger.NewestAttempts(ctx, sandbox.Tenant, overviewAttempts); err != nil {
 		return o, err
 	}
