@@ -1002,7 +1002,7 @@ func attemptLine(v *visit, a *ledger.AttemptRecord) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if a.Error == nil {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 84, "<span class=\"state ok\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 84, "<span class=\"state ok wraps\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

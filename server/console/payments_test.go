@@ -53,7 +53,7 @@ func quoted(text string) string { return fmt.Sprintf("%q", text) }
 // rowsOf returns the orders of the rows of a list, in its order.
 func rowsOf(text string) []string {
 	var orders []string
-	for _, found := range regexp.MustCompile(`<td class="hide-s"><span class="ref"[^>]*><bdi>([^<]*)</bdi>`).FindAllStringSubmatch(text, -1) {
+	for _, found := range regexp.MustCompile(`<td class="hide-s of"><span class="ref"[^>]*><bdi>([^<]*)</bdi>`).FindAllStringSubmatch(text, -1) {
 		orders = append(orders, html.UnescapeString(found[1]))
 	}
 	return orders

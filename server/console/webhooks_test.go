@@ -91,7 +91,7 @@ func TestEventsAreFilteredAndTurned(t *testing.T) {
 	f.pay(otherKey, stranger, "of-another-sandbox", "")
 	b := f.signedIn(checkout, key)
 	orders := func(text string) (all []string) {
-		for _, found := range regexp.MustCompile(`<span class="sub"><bdi>([^<]*)</bdi>`).FindAllStringSubmatch(text, -1) {
+		for _, found := range regexp.MustCompile(`<span class="sub"[^>]*>(?:<span[^>]*>[^<]*</span> )?<bdi>([^<]*)</bdi>`).FindAllStringSubmatch(text, -1) {
 			all = append(all, html.UnescapeString(found[1]))
 		}
 		return all
