@@ -166,7 +166,7 @@ type ExpectedFloat struct {
 
 // ExpectedTestClient expects the balance of a test client.
 type ExpectedTestClient struct {
-	// msisdn is the number of the test client, for example +250788123456.
+	// msisdn is the number of the test client.
 	//
 	// +required
 	// +kubebuilder:validation:MaxLength=32
@@ -245,7 +245,7 @@ type ExpectedWhere struct {
 	// +kubebuilder:validation:MaxLength=80
 	Application string `json:"application,omitempty"`
 
-	// msisdn is the number of the payer or the recipient, for example +250788123456.
+	// msisdn is the number of the payer or the recipient.
 	//
 	// +optional
 	// +kubebuilder:validation:MaxLength=32

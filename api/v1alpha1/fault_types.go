@@ -82,7 +82,7 @@ type FaultCondition struct {
 	// +kubebuilder:validation:MaxLength=80
 	Store string `json:"store,omitempty"`
 
-	// msisdn of the payer or the recipient, with its plus sign and country code, for example +250788000777.
+	// msisdn of the payer or the recipient, with its plus sign and country code.
 	//
 	// +optional
 	// +kubebuilder:validation:MaxLength=32

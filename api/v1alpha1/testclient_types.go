@@ -24,7 +24,7 @@ type TestClientSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="sandboxRef cannot be changed: delete the TestClient and create it again"
 	SandboxRef SandboxReference `json:"sandboxRef"`
 
-	// msisdn is the phone number with its plus sign and country code, for example +250788123456. It is unique in the
+	// msisdn is the phone number with its plus sign and country code. It is unique in the
 	// sandbox and cannot be changed. Numbers of Benin (+229) have ten digits and begin with 01.
 	//
 	// +required

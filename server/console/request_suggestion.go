@@ -29,7 +29,7 @@ func (r *loggedRequest) suggestion(v *visit) []sentLine {
 			continue
 		}
 		sent, comma := strings.CutSuffix(line.value, ",")
-		value := v.valueFor(line.name, sent, v.withExample(line.why[0]))
+		value := v.valueFor(line.name, sent, line.why[0])
 		if value == "" {
 			return nil
 		}

@@ -31,7 +31,7 @@ if this machine has a browser. Treat the link like a password until it was used.
 API is reached by a port-forward, the console is on a port of this machine, until
 Ctrl-C.`,
 		Example: "  " + p.called("console", "") + "\n  " + p.called("console", "--print --role=viewer") + "\n  " +
-			p.called("console", "--print --msisdn=+250788000001"),
+			p.called("console", "--print --msisdn=+2250700000001"),
 	}
 	t := p.target(cmd)
 	flags := cmd.Flags()

@@ -44,7 +44,7 @@ movement changed it, and up to which movement it is verified.
 --entries shows the double entries of the accounts: the last 20 of each, and all of
 them with -o csv and -o json. A movement between a float and a test client is an
 entry of both. In CSV a text that begins with = + - @ or ' has a ' before it.`,
-		Example: "  " + p.called("ledger", "") + "\n  " + p.called("ledger", "--entries --currency=RWF") + "\n  " +
+		Example: "  " + p.called("ledger", "") + "\n  " + p.called("ledger", "--entries --currency=XOF") + "\n  " +
 			p.called("ledger", "--entries -o csv > ledger.csv") + "\n  " + p.called("ledger", "--entries --msisdn=+250788123456 --after=1200 -o json"),
 	}
 	t := p.target(cmd)

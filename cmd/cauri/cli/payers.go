@@ -113,7 +113,7 @@ func (p *program) answerCommand(name, answer, short string) *cobra.Command {
 
 PAYMENT is the id of a payment that waits, or the number of a test client with only
 one payment that waits.`,
-		Example: "  " + p.called(name, "TX_01JCC5H2M4Q7ZXW3V8R6T9B0YE") + "\n  " + p.called(name, "+250788123456"),
+		Example: "  " + p.called(name, "TX_01JCC5H2M4Q7ZXW3V8R6T9B0YE") + "\n  " + p.called(name, "+2250700000001"),
 	}
 	pending := url.Values{"type": {"collection"}, "status": {"PENDING"}}
 	t := p.target(cmd, argument{name: "PAYMENT", required: true, complete: completePayments(pending), form: likelyMSISDN})

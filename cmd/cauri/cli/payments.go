@@ -341,7 +341,7 @@ func (p *program) payoutCommand() *cobra.Command {
 Operator, country and currency follow from a test client or a test number. For
 another number, pass all three. In place of a number, --name, --country, --operator
 and --currency choose one of those.`,
-		Example: "  " + p.called("payout", "--msisdn=+250788123456 --amount=1500"),
+		Example: "  " + p.called("payout", "--msisdn=+2250700000001 --amount=1500"),
 	}
 	t := p.target(cmd)
 	o.add(cmd, t, "number of the recipient")

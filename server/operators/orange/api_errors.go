@@ -135,17 +135,16 @@ var expected = map[operatorapi.Reason]operatorapi.Expected{
 	},
 	operatorapi.TokenInvalid: {Part: "Authorization", Form: "Bearer and a token of the token call"},
 	wrongGrant:               {Part: "grant_type", Form: "client_credentials, in a form"},
-	noCountry:                {Part: "country", Form: "two letters, such as ci, or dev"},
 	wrongMerchant:            {Part: "merchant_key", Form: forms["merchant_key"]},
 }
 
 // advice is for the refusals that only Orange has.
 var advice = map[operatorapi.Reason]operatorapi.Advice{
 	wrongGrant: {When: "The form has no `grant_type=client_credentials`.", Instead: "Send it, with `Content-Type: application/x-www-form-urlencoded`."},
-	noCountry:  {When: "The country in the path has not two letters.", Instead: "Send the country of an environment, such as `ci`, or `dev`."},
+	noCountry:  {When: "The country in the path has not two letters.", Instead: "Send the country of an environment, or `dev`."},
 	wrongCountry: {
 		When:    "The sandbox has no enabled environment of Orange in the country of the path, or none that `dev` could mean.",
-		Instead: "Send the country of an environment in small letters, such as `ci`, or `dev` for the first one.",
+		Instead: "Send the country of an environment in small letters, or `dev` for the first one.",
 	},
 	noBody:          {When: "The request has no body.", Instead: "Send a JSON object with the fields of the call."},
 	noJSON:          {When: "The body is no JSON object.", Instead: "Send an object with the fields of the call."},
@@ -153,7 +152,7 @@ var advice = map[operatorapi.Reason]operatorapi.Advice{
 	missingOfStatus: {When: "A field is missing or empty. `X-Cauri-Reason` names it.", Instead: "Send all three fields."},
 	wrongField:      {When: "A field has a wrong type, form or length. `X-Cauri-Reason` names it.", Instead: "Compare it with the fields of the call. The host of `notif_url` has to be one that `spec.callbackHosts` allows."},
 	wrongMerchant:   {When: "The `merchant_key` is not that of the sandbox.", Instead: "Send `orange-merchant-key` of the credentials Secret."},
-	wrongCurrency:   {When: "The currency is not that of the country.", Instead: "Send `OUV` under `dev`, and the currency of the environment under a country, such as `XOF`."},
+	wrongCurrency:   {When: "The currency is not that of the country.", Instead: "Send `OUV` under `dev`, and the currency of the environment under a country."},
 	operatorapi.Duplicate: {
 		When:    "The `order_id` is that of an open order, or the reference of a transaction of any API.",
 		Instead: "Send a new `order_id`. An order that has ended without a payment frees its id.",

@@ -71,7 +71,7 @@ var countryForm = regexp.MustCompile(`^(?i)([a-z]{2}|dev)$`)
 func marketOf(s operatorapi.Sandbox, r *operatorapi.Request) (market, error) {
 	country := r.Param("country")
 	if !countryForm.MatchString(country) {
-		return market{}, operatorapi.Refuse(noCountry)
+		return market{}, operatorapi.Refuse(noCountry).Expect("country", strings.Join(countriesOf(s), " or "))
 	}
 	for _, e := range s.Environments() {
 		if on, set := e.Quirks[devQuirk]; strings.EqualFold(country, dev) && (on || !set) {
