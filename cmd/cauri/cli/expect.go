@@ -72,6 +72,8 @@ type expected struct {
 	settle time.Duration
 	recent bool // whether only transactions after the first evaluation count
 
+	merchant *http.Client // asks the merchant's own program; nil: the default client
+
 	asked json.RawMessage // lines that the API evaluates, as JSON
 	since string
 	epoch string // of the first answer; the API gives another one after a reset
@@ -187,7 +189,7 @@ func (e *expected) evaluate(ctx context.Context, api *sandboxapi.Client, now fun
 	for i := range e.lines {
 		switch {
 		case e.lines[i].Merchant != nil:
-			results = append(results, askMerchant(ctx, &e.lines[i]))
+			results = append(results, askMerchant(ctx, cmp.Or(e.merchant, http.DefaultClient), &e.lines[i]))
 		case len(answered) == 0:
 			return errors.New("the API left out the result of a line: is it older than this program?")
 		default:
@@ -215,7 +217,7 @@ const (
 
 // askMerchant sends the request of a line to the merchant's own program. The result is whether the answer meets the
 // line.
-func askMerchant(ctx context.Context, l *expectations.Line) expectations.Result {
+func askMerchant(ctx context.Context, client *http.Client, l *expectations.Line) expectations.Result {
 	r := expectations.Result{Line: l.String()}
 	ctx, cancel := context.WithTimeout(ctx, merchantTimeout)
 	defer cancel()
@@ -224,7 +226,7 @@ func askMerchant(ctx context.Context, l *expectations.Line) expectations.Result 
 		r.Observed = err.Error()
 		return r
 	}
-	answer, err := http.DefaultClient.Do(request)
+	answer, err := client.Do(request)
 	if err != nil {
 		r.Observed = "no answer: " + err.Error()
 		return r

@@ -45,6 +45,7 @@ type sandbox struct {
 
 	resource            *v1alpha1.SandboxEnvironment // nil: not read, or without a cluster
 	uri, apiKey, secret string
+	entries             map[string]string // of its Secret in the cluster
 	forward             *kube.Forward
 }
 
@@ -85,6 +86,10 @@ func (s *sandbox) credentials(ctx context.Context) error {
 		return fmt.Errorf("the credentials of the sandbox %s: %w", s.key, err)
 	}
 	s.uri, s.apiKey, s.secret = string(content[keyURI]), string(content[keyAPIKey]), string(content[keySecret])
+	s.entries = map[string]string{}
+	for name, value := range content {
+		s.entries[name] = string(value)
+	}
 	if s.uri == "" || s.apiKey == "" {
 		return refusedError{fmt.Errorf("the Secret %s has no %s or no %s: is the sandbox ready? `kubectl describe sbx -n %s %s` says why not", name,
 			keyURI, keyAPIKey, s.key.Namespace, s.key.Name)}
