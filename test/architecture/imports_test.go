@@ -66,7 +66,7 @@ var rules = []rule{
 	{of: []string{"api"}, never: []string{"server"}, why: "who uses the resources needs nothing of the server"},
 	{of: []string{"server/httpapi/wire"}, never: []string{"server", "github.com", "golang.org"}, but: []string{"server/payments"},
 		why: "the types of the API are for its clients too"},
-	{of: []string{"cmd/cauri/cli", "cmd/cauri/explain", "cmd/cauri/sandboxapi"}, never: append(stores, above...),
+	{of: []string{"cmd/cauri/cli", "cmd/cauri/explain", "cmd/cauri/mcp", "cmd/cauri/sandboxapi"}, never: append(stores, above...),
 		but: []string{"server/httpapi/wire", "server/httpapi/view/offline"}, why: "the command line is a client of the API"},
 	{of: []string{"api", "controllers", "server", "cmd"}, except: doubles, never: append([]string{"test", "hack", "testing"}, doubles...),
 		why: "a program serves nothing that is for tests"},

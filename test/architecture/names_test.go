@@ -72,6 +72,9 @@ var retired = map[string]string{
 	"solitude":          "isolation",
 }
 
+// openWorldHint is a name of the Model Context Protocol.
+const openWorldHint = "OpenWorld" + "Hint"
+
 // splitWord finds the places at which an identifier has a new word.
 var splitWord = regexp.MustCompile(`([a-z0-9])([A-Z])`)
 
@@ -87,7 +90,7 @@ func TestRetiredWordsStayRetired(t *testing.T) {
 			continue
 		}
 		seen++
-		text := splitWord.ReplaceAllString(read(t, file), "$1 $2")
+		text := splitWord.ReplaceAllString(strings.ReplaceAll(read(t, file), openWorldHint, ""), "$1 $2")
 		for i, line := range strings.Split(strings.ToLower(strings.ReplaceAll(text, "_", " ")), "\n") {
 			for _, word := range pattern.FindAllString(line, -1) {
 				t.Errorf("%s:%d: %q is retired: write %s", file, i+1, word, retired[word])

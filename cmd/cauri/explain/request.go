@@ -219,3 +219,9 @@ func (e *explaining) refused(ctx context.Context, fits func(*wire.LoggedRequest,
 	slices.Reverse(found)
 	return found, nil
 }
+
+// OfRequest returns why a request of the log was refused.
+func OfRequest(r *wire.LoggedRequest) advice.Advice {
+	a, _ := causeOfRequest(r)
+	return a
+}

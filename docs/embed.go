@@ -1,0 +1,9 @@
+// Package docs has the documents, so that the program can show them.
+package docs
+
+import "embed"
+
+// Files has the pages.
+//
+//go:embed *.md fr/*.md
+var Files embed.FS
