@@ -45,6 +45,9 @@ type devOptions struct {
 	quiet         bool
 	// expectationsFile gets the Expectations with their verdicts.
 	expectationsFile string
+
+	orFreePort bool   // a free port is taken if another process has the port
+	whenReady  func() // called when the sandboxes are ready; may be nil
 }
 
 // check returns all errors in the flags.
@@ -104,6 +107,18 @@ func (o devOptions) hosts(baseURL *url.URL) (*httpserver.Hosts, error) {
 		return nil, fmt.Errorf("%s: %w", httpfront.AllowedHostsFlag, err)
 	}
 	return hosts, nil
+}
+
+// listener opens the port of the API.
+func (o devOptions) listener() (net.Listener, error) {
+	listener, err := net.Listen("tcp", net.JoinHostPort(o.listen, strconv.Itoa(o.port)))
+	if err != nil && o.orFreePort {
+		listener, err = net.Listen("tcp", net.JoinHostPort(o.listen, "0"))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: choose another port with --port, or a free one with --port=0", err)
+	}
+	return listener, nil
 }
 
 // publicURL returns the URL of the API for clients on this machine.

@@ -3,11 +3,8 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
-	"net"
 	"os"
-	"strconv"
 	"time"
 )
 
@@ -25,9 +22,9 @@ func runDev(ctx context.Context, o devOptions, console *devConsole) (err error) 
 	if err := errors.Join(removeFile(o.readyFile), removeFile(o.expectationsFile)); err != nil {
 		return err
 	}
-	listener, err := net.Listen("tcp", net.JoinHostPort(o.listen, strconv.Itoa(o.port)))
+	listener, err := o.listener()
 	if err != nil {
-		return fmt.Errorf("%w: choose another port with --port, or a free one with --port=0", err)
+		return err
 	}
 	defer func() { _ = listener.Close() }()
 	roots, err := newDevRoots(o, listener)

@@ -129,6 +129,11 @@ func (d *dev) announce(after time.Duration, notes map[string]string) error {
 	if _, err := d.writeEnvFile(all); err != nil {
 		return err
 	}
+	if d.options.whenReady != nil {
+		d.console.say("Cauri is ready at %s. The credentials of the sandbox are in %s.", d.baseURL, d.options.envFile)
+		d.options.whenReady()
+		return nil
+	}
 	d.console.banner(d.baseURL.String(), all, after)
 	d.tellStory()
 	if file := d.options.readyFile; file != "" {

@@ -101,7 +101,11 @@ func newRootCommand(plugin bool) *cobra.Command {
 	if plugin {
 		root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl cauri"}
 	}
-	root.AddCommand(cli.Commands(cli.Options{Plugin: plugin, Version: programVersion(), Serve: serveAt, Browse: cli.Browse})...)
+	options := cli.Options{Plugin: plugin, Version: programVersion(), Serve: serveAt, Browse: cli.Browse}
+	root.AddCommand(cli.Commands(options)...)
+	agent := cli.DecimalFlags(newMCPCommand(options))
+	agent.GroupID = cli.GroupSandbox
+	root.AddCommand(agent)
 	root.AddCommand(newVersionCommand())
 	if !plugin {
 		addGroup(root, groupMachine, "This machine:", newDevCommand(), newTryCommand())
