@@ -58,7 +58,9 @@ var advanceClock = define(tool{
 	if err != nil {
 		return nil, err
 	}
-	out := &advanceClockOutput{Clock: clockOf(&clock), Settled: done.Settled, Expired: done.Expired, Delivered: done.Delivered, FailedAttempts: done.FailedAttempts}
+	out := &advanceClockOutput{
+		Clock: clockOf(&clock), Settled: done.Settled, Expired: done.Expired, Delivered: done.Delivered, FailedAttempts: done.FailedAttempts,
+	}
 	out.say("It is %s in the sandbox. %s settled, %s expired, %s delivered, %s failed.", clock.Now,
 		english.Plural(done.Settled, "payment", "payments"), english.Plural(done.Expired, "payment", "payments"),
 		english.Plural(done.Delivered, "event", "events"), english.Plural(done.FailedAttempts, "attempt", "attempts"))

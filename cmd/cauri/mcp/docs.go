@@ -142,7 +142,8 @@ func (l *library) search(query string) []section {
 
 // wordsOf returns the words of a query that tell something.
 func wordsOf(query string) (words []string) {
-	for _, word := range strings.FieldsFunc(strings.ToLower(query), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' }) {
+	between := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' }
+	for _, word := range strings.FieldsFunc(strings.ToLower(query), between) {
 		if len(word) > 2 && !slices.Contains([]string{"the", "and", "how", "what", "does", "for", "with", "can", "are", "why", "you", "this"}, word) {
 			words = append(words, strings.TrimSuffix(word, "s"))
 		}

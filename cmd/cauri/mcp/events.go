@@ -170,7 +170,8 @@ func (c *call) resendOne(ctx context.Context, id string, out *listEventsOutput) 
 	}
 	before := sent.AttemptCount
 	last := wire.EventDetail{EventSummary: sent}
-	for soon, waited := time.Now().Add(resendWait), true; waited && last.AttemptCount <= before && time.Now().Before(soon); waited = pause(ctx, pollInterval) {
+	soon := time.Now().Add(resendWait)
+	for waited := true; waited && last.AttemptCount <= before && time.Now().Before(soon); waited = pause(ctx, pollInterval) {
 		if last, err = c.sandbox.API.Event(ctx, id); err != nil {
 			return err
 		}

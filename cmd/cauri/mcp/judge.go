@@ -54,7 +54,8 @@ var checkExpectations = define(tool{
 		in.WithinSeconds = new(int64(defaultWait))
 	}
 	state, err := cli.Expect(ctx, c.sandbox.API, cli.Expected{
-		Lines: lines, Within: time.Duration(*in.WithinSeconds) * time.Second, Settle: expectations.DefaultSettle, Since: in.Since, Merchant: localClient(),
+		Lines: lines, Within: time.Duration(*in.WithinSeconds) * time.Second, Settle: expectations.DefaultSettle, Since: in.Since,
+		Merchant: localClient(),
 	})
 	if err != nil {
 		return nil, err
@@ -188,7 +189,7 @@ var gradeReceiver = define(tool{
 	}
 	out := &gradeOutput{Letter: check.Letter, Failed: []gradedLine{}}
 	for i := range check.Lines {
-		out.line(c, &check.Lines[i])
+		out.line(&check.Lines[i])
 	}
 	letter := "no letter"
 	if check.Letter != nil {
@@ -203,7 +204,7 @@ var gradeReceiver = define(tool{
 })
 
 // line adds a line to the card. The first failed one is the cause, unless it is a bonus.
-func (o *gradeOutput) line(c *call, l *wire.ReceiverLineView) {
+func (o *gradeOutput) line(l *wire.ReceiverLineView) {
 	switch l.Outcome {
 	case string(grade.Passed):
 		o.Passed++

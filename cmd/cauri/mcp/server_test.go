@@ -187,7 +187,8 @@ func TestWrongArguments(t *testing.T) {
 		"a name like this machine": {"grade_receiver", map[string]any{"receiver": "http://localhost.example.com/"}, "receiver", "on this machine"},
 	} {
 		o := use(t, session, c.tool, c.arguments)
-		if text := strings.Join(o.FieldErrors[c.field], "; "); !o.isErr || o.Error != codeArguments || text == "" && c.says != "" || !strings.Contains(text, c.says) {
+		text := strings.Join(o.FieldErrors[c.field], "; ")
+		if !o.isErr || o.Error != codeArguments || text == "" && c.says != "" || !strings.Contains(text, c.says) {
 			t.Errorf("%s: %s", name, o.text)
 		}
 	}
