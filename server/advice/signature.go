@@ -64,8 +64,8 @@ var signatures = []cause{
 		"Compare the fingerprint of its secret with that of the sandbox.", nil},
 	{SignatureNotLogged, "No signature is known", "The receiver refuses the event, and its answer does not tell which signature it computed",
 		"Let the receiver log or answer the signature that it computed, send the event again, and explain it again.", nil},
-	{SignatureUnknown, "The value does not fit", "No usual mistake gives this value: with the secrets that are known here, over the body in all usual forms",
-		"The receiver holds a secret of another sandbox, or signs other bytes: log the bytes where they are signed, and compare them.", nil},
+	{SignatureUnknown, "The value does not fit", "The receiver most likely holds the secret of another sandbox: no usual mistake with the secrets that are known here gives its value",
+		"Give it the webhook-signing-secret of this sandbox. If it has it, it signs other bytes: log the bytes where they are signed, and compare them.", nil},
 	{SignatureVerifies, "The signature verifies", "The signature, the body and the timestamp are right", "", nil},
 }
 

@@ -41,6 +41,7 @@ func TestExplainSaysWhatHappened(t *testing.T) {
 	}
 	paid := strings.TrimSpace(f.run("pay", "--scenario=success", "--reference=paid", "-o", "name").out)
 	event := "evt_" + strings.TrimPrefix(paid, "TX_")
+	well := strings.TrimSpace(f.run("pay", "--scenario=success", "--reference=well", "-o", "name").out)
 	f.run("pay", "--scenario=pin_invalid", "--reference=forced", "--order-ref=order-1")
 	pending := strings.TrimSpace(f.run("pay", "--msisdn="+manual, "--reference=asked", "--wait=false", "-o", "name").out)
 	f.run("pay", "--msisdn=+250788999999", "--operator=mtn", "--country=RW", "--currency=RWF", "--reference=nobody")
@@ -50,8 +51,9 @@ func TestExplainSaysWhatHappened(t *testing.T) {
 	f.send(http.MethodPost, "/v1/payments", `{"amount":7,"currency":"RWF","msisdn":"`+alice+`","reference":"paid","application":"shop"}`)
 	f.send(http.MethodPost, "/v1/payments/"+paid+"/refund", `{"amount":999999,"reference":"back"}`)
 	logged := strings.Fields(f.run("requests", "-o", "name").out) // the newest first
-	explained(paid, "")
-	explained("paid", "")
+	explained(well, "")
+	explained("well", "")
+	explained(paid, "request.exceeds_refundable")
 	explained(event, "event.no_webhook")
 	explained("forced", "payment.scenario")
 	explained("order-1", "payment.scenario")

@@ -200,13 +200,9 @@ func (e *explaining) notSentYet(found *wire.EventDetail, of *wire.Payment) {
 // computed, what is wrong with that.
 func (e *explaining) refusedEvent(found *wire.EventDetail) {
 	a := OfAPI(found.Advice)
-	switch a.Code {
-	case advice.SignatureRefused, advice.BadRequest, advice.Refuses, advice.Fails:
-		if d := e.answeredSignature(found); d != nil {
-			e.blame(d.advice, d.steps...)
-			e.blame(a)
-			return
-		}
+	refuses := a.Code == advice.SignatureRefused || a.Code == advice.BadRequest
+	if d := e.answeredSignature(found); d != nil && (refuses || d.advice.Code != advice.SignatureUnknown) {
+		e.blame(d.advice, d.steps...)
 	}
 	e.blame(a)
 }

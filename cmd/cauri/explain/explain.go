@@ -133,6 +133,7 @@ type explaining struct {
 	found []advice.Advice // the causes, the first one first
 	steps []Step          // of the first cause
 	clock *wire.Clock
+	late  *wire.LoggedRequest // the newest refused request about the transaction; nil: there is none
 }
 
 // blame adds a cause. The first one is the cause of the explanation.

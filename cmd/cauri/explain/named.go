@@ -73,7 +73,7 @@ func (e *explaining) neverRecorded(ctx context.Context, id string) error {
 	for _, r := range found {
 		e.tellRequest(r)
 	}
-	e.blameRequest(found[len(found)-1])
+	e.blame(OfRequest(found[len(found)-1]))
 	e.Summary = fmt.Sprintf("No transaction was recorded: the request was answered %s", answered(found[len(found)-1]))
 	e.summarize("")
 	return nil
@@ -110,7 +110,7 @@ func (e *explaining) number(ctx context.Context, msisdn string) error {
 		e.tellRequest(r)
 	}
 	if len(sent) > 0 {
-		e.blameRequest(sent[len(sent)-1])
+		e.blame(OfRequest(sent[len(sent)-1]))
 	}
 	last, err := e.API.Payments(ctx, url.Values{"msisdn": {international}}, 5)
 	if err != nil && !isInvalid(err) {

@@ -46,7 +46,7 @@ func (e *explaining) ofRequest(r *wire.LoggedRequest) {
 		e.Summary += "."
 		return
 	}
-	e.blameRequest(r)
+	e.blame(OfRequest(r))
 	e.summarize("")
 }
 
@@ -84,49 +84,37 @@ func refusalOf(r *wire.LoggedRequest) (said refusal) {
 	return said
 }
 
-// blameRequest says why a request was refused.
-func (e *explaining) blameRequest(r *wire.LoggedRequest) {
-	a, steps := causeOfRequest(r)
-	e.blame(a, steps...)
-}
-
-// causeOfRequest returns why a request was refused, and what to send instead of each wrong field.
-func causeOfRequest(r *wire.LoggedRequest) (advice.Advice, []Step) {
+// OfRequest returns why a request was refused, with what to send instead of each wrong field.
+func OfRequest(r *wire.LoggedRequest) advice.Advice {
 	if r.Fault != nil {
 		a := advice.Of(advice.RequestFault, strings.Join(r.Effects, "; "))
-		a.Steps = []advice.Step{{
-			Purpose: "This shows the faults that are on", Command: "faults", Tool: "switch_fault", Arguments: map[string]any{},
-		}}
-		return a, nil
+		a.Steps = []advice.Step{{Purpose: "This shows the faults that are on", Command: "faults", Tool: "switch_fault", Arguments: map[string]any{}}}
+		return a
 	}
 	if r.Status == nil {
-		return advice.Of(advice.NoAnswer), nil
+		return advice.Of(advice.NoAnswer)
 	}
 	said, code := refusalOf(r), value(r.Error)
 	if code == "" && *r.Status == http.StatusUnauthorized {
 		code = "unauthorized"
 	}
-	switch code {
-	case "invalid_body", "invalid_params":
+	a := advice.OfRefusal(code, said.Message)
+	switch {
+	case code == "invalid_body" || code == "invalid_params":
 		return wrongFields(code, &said)
-	case "not_found":
-		if len(said.Detail.Stores) > 0 || said.sent["application"] != nil && strings.Contains(said.Message, "store") {
-			return advice.Of(advice.UnknownStore, string(said.sent["application"])), []Step{{Change: said.Message, Because: "the stores of the sandbox"}}
-		}
-	case "duplicate_reference", "exceeds_refundable", "not_refundable":
-		a := advice.OfRefusal(code, said.Message)
+	case code == "not_found" && len(said.Detail.Stores) > 0:
+		a = advice.Of(advice.UnknownStore, string(said.sent["application"]))
+		a.Steps = []advice.Step{{Change: said.Message, Purpose: "These are the stores of the sandbox"}}
+	case slices.Contains(afterwards, code):
 		if of := said.transaction(r); of != "" {
 			a.Steps = []advice.Step{{
 				Purpose: "This tells what happened to that transaction", Command: "explain", Rest: of, Tool: "explain", Arguments: map[string]any{"id": of},
 			}}
 		}
-		return a, nil
-	}
-	a := advice.OfRefusal(code, said.Message)
-	if a.Code == advice.RefusedOther {
+	case a.Code == advice.RefusedOther:
 		a = advice.Of(advice.RefusedOther, strings.TrimSpace(answered(r)+" "+value(r.Hint)))
 	}
-	return a, nil
+	return a
 }
 
 // transaction returns the transaction that a refusal is about; empty for none.
@@ -143,41 +131,37 @@ func (s *refusal) transaction(r *wire.LoggedRequest) string {
 }
 
 // wrongFields returns the cause of a request with wrong fields. If the only one is the amount or the number, it has a cause of its own.
-func wrongFields(code string, said *refusal) (advice.Advice, []Step) {
+func wrongFields(code string, said *refusal) (a advice.Advice) {
 	wrong := said.Detail.FieldErrors
 	names := slices.Sorted(maps.Keys(wrong))
-	var steps []Step
 	var texts []string
+	var steps []advice.Step
 	for _, name := range names {
 		problem := strings.Join(wrong[name], "; ")
 		texts = append(texts, name+" "+problem)
-		step := Step{Change: name + ": " + problem, Because: "the request left it out"}
+		step := advice.Step{Change: name + ": " + problem, Purpose: "The request leaves it out"}
 		if sent := said.sent[name]; sent != nil {
-			step.Because = "the request sends " + short(string(sent))
+			step.Purpose = "The request sends " + short(string(sent))
 		}
-		switch name {
-		case "amount":
-			step.Change += ". " + advice.Of(advice.AmountForm, "").Do.String()
-		case "msisdn":
-			step.Change += ". " + advice.Of(advice.NumberForm, "").Do.String()
+		if own := fieldCauses[name]; own != "" {
+			step.Change += ". " + advice.Of(own, "").Do.String()
 		}
 		steps = append(steps, step)
 	}
-	if len(names) == 1 && said.sent[names[0]] != nil {
-		sent := short(string(said.sent[names[0]]))
-		switch names[0] {
-		case "amount":
-			return advice.Of(advice.AmountForm, sent), steps
-		case "msisdn":
-			return advice.Of(advice.NumberForm, sent), steps
-		}
-	}
-	a := advice.OfRefusal(code, said.Message)
-	if len(texts) > 0 {
+	switch {
+	case len(names) == 1 && said.sent[names[0]] != nil && fieldCauses[names[0]] != "":
+		a = advice.Of(fieldCauses[names[0]], short(string(said.sent[names[0]])))
+	case len(texts) > 0:
 		a = advice.OfRefusal(code, "These fields are wrong: "+strings.Join(texts, "; "))
+	default:
+		a = advice.OfRefusal(code, said.Message)
 	}
-	return a, steps
+	a.Steps = steps
+	return a
 }
+
+// fieldCauses are the fields whose wrong form has a cause of its own.
+var fieldCauses = map[string]advice.Code{"amount": advice.AmountForm, "msisdn": advice.NumberForm}
 
 // short returns the beginning of a value that was sent.
 func short(text string) string {
@@ -187,6 +171,9 @@ func short(text string) string {
 	return text
 }
 
+// afterwards are refusals that a request meets only after the transaction was recorded.
+var afterwards = []string{"duplicate_reference", "exceeds_refundable", "not_refundable"}
+
 // refusedWith tells the refused requests that have a reference or are about a transaction.
 func (e *explaining) refusedWith(ctx context.Context, reference, id string) error {
 	found, err := e.refused(ctx, func(r *wire.LoggedRequest, sent map[string]string) bool {
@@ -194,6 +181,9 @@ func (e *explaining) refusedWith(ctx context.Context, reference, id string) erro
 	})
 	for _, r := range found {
 		e.tellRequest(r)
+		if slices.Contains(afterwards, value(r.Error)) {
+			e.late = r
+		}
 	}
 	return err
 }
@@ -218,10 +208,4 @@ func (e *explaining) refused(ctx context.Context, fits func(*wire.LoggedRequest,
 	}
 	slices.Reverse(found)
 	return found, nil
-}
-
-// OfRequest returns why a request of the log was refused.
-func OfRequest(r *wire.LoggedRequest) advice.Advice {
-	a, _ := causeOfRequest(r)
-	return a
 }

@@ -52,7 +52,7 @@ func (x *Explainer) DiagnoseSignature(ctx context.Context, event string, got Cap
 	}
 	switch {
 	case got.Computed != "":
-		if own := x.computed(&found, got.Computed); own != nil && (d == nil || own.advice.Code != advice.SignatureUnknown) {
+		if own := x.computed(&found, got.Computed); own != nil && (d == nil || own.advice.Code != advice.SignatureUnknown || d.Cause == string(advice.SignatureVerifies)) {
 			own.Comparison = comparisonOf(d)
 			d = own
 		}
@@ -111,6 +111,9 @@ func (x *Explainer) compared(ctx context.Context, event *wire.EventDetail, got *
 		if i > 0 {
 			also = append(also, string(code))
 			continue
+		}
+		if code == advice.SignatureUnknown && got.Body != nil && comparison.Same { // only the secret is left
+			code = advice.OtherSecret
 		}
 		a = advice.Advice{Code: code, What: english.Say("%s", cause.Message)}
 	}

@@ -76,6 +76,9 @@ func (e *explaining) ofTransaction(ctx context.Context, t *wire.Payment) (err er
 	if err := e.orderOf(ctx, t); err != nil {
 		return err
 	}
+	if e.late != nil {
+		e.blame(OfRequest(e.late))
+	}
 	e.summarize(delivery)
 	return nil
 }
