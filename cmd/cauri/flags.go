@@ -34,6 +34,9 @@ func flagsFromEnvironment(cmd *cobra.Command) error {
 	cmd.Flags().Visit(func(flag *pflag.Flag) { given[flag.Name] = true })
 	var problems []error
 	cmd.Flags().VisitAll(func(flag *pflag.Flag) {
+		if _, none := flag.Annotations[cli.NoVariable]; none {
+			return
+		}
 		if given[flag.Name] || slices.ContainsFunc(alternatives[flag.Name], func(other string) bool { return given[other] }) {
 			return
 		}

@@ -164,6 +164,7 @@ func TestVariablesOfASandbox(t *testing.T) {
 		"a number has its own country": {"pay --msisdn=+250788123456", map[string]string{"CAURI_COUNTRY": "CI"},
 			map[string]string{"country": ""}},
 		"resources have their own countries": {"dev --file=x.yaml", map[string]string{"CAURI_COUNTRY": "CI"}, map[string]string{"country": ""}},
+		"a list is of all countries":         {"payments", map[string]string{"CAURI_COUNTRY": "CI"}, map[string]string{"country": ""}},
 		"variables of others do not matter":  {"listen", map[string]string{"WEBHOOK_SECRET": "other"}, map[string]string{"secret": ""}},
 		"both variables: the file is chosen": {"listen", map[string]string{"CAURI_WEBHOOK_SECRET": "new", "CAURI_WEBHOOK_SECRET_FILE": "/new"},
 			map[string]string{"secret": "new", "secret-file": "/new"}},

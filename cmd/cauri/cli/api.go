@@ -47,7 +47,7 @@ Content-Type: application/json for a body of JSON. A header without a value, suc
 -H "Authorization:", is left out. A redirect is not followed, and nothing is sent twice.
 
 The exit code is 0 for an answer below 400, 4 for 429 and from 500 on, and 3 for others.`,
-		Example: "  " + p.called("api", "GET /payments -q status=FAILED -q limit=5") + "\n  " +
+		Example: "  " + p.called("api", "GET /payments -q status=TIMEOUT -q limit=5") + "\n  " +
 			p.called("api", `POST /test_clients -d '{"msisdn":"+250788123456","name":"alice"}'`) + "\n  " +
 			p.called("api", "POST /payments -d @payment.json -i"),
 	}

@@ -43,8 +43,8 @@ func (p *program) commands() []*cobra.Command {
 			p.resumeCommand(), p.rotateCommand(),
 		}},
 		{GroupPayments, []*cobra.Command{
-			p.payCommand(), p.refundCommand(), p.payoutCommand(), p.payersCommand(), p.numbersCommand(), p.approveCommand(), p.cancelCommand(), p.wrongPINCommand(),
-			p.ledgerCommand(),
+			p.payCommand(), p.refundCommand(), p.payoutCommand(), p.paymentsCommand(), p.payersCommand(), p.clientsCommand(),
+			p.numbersCommand(), p.approveCommand(), p.cancelCommand(), p.wrongPINCommand(), p.ledgerCommand(),
 		}},
 		{GroupWebhooks, []*cobra.Command{p.eventsCommand(), p.resendCommand(), p.listenCommand(), p.verifyCommand(), p.gradeCommand()}},
 		{GroupInstall, []*cobra.Command{p.checkCommand(), p.reportCommand()}},

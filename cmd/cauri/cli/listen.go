@@ -87,16 +87,26 @@ sends the last one again. --since begins with earlier events, up to 100,000.`,
 	return cmd
 }
 
+// timeOf returns the time of a flag: a time, or how long before now.
+func timeOf(flag, text string, now time.Time) (time.Time, error) {
+	if ago, err := time.ParseDuration(text); err == nil {
+		return now.Add(-ago), nil
+	}
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		err = usage(fmt.Errorf("--%s=%s: write a time like 2026-12-01T00:00:00Z, or how long ago, such as 10m", flag, text))
+	}
+	return at, err
+}
+
 // begin returns the time of the flag --since, in a sandbox whose time is now; zero: the flag is not given. If now is zero,
 // begin only checks the form of the flag.
 func (o *listenOptions) begin(now time.Time) (begin time.Time, err error) {
 	if o.since == "" {
 		return begin, nil
 	}
-	if ago, err := time.ParseDuration(o.since); err == nil {
-		begin = now.Add(-ago)
-	} else if begin, err = time.Parse(time.RFC3339, o.since); err != nil {
-		return begin, usage(fmt.Errorf("--since=%s: write a time like 2026-12-01T00:00:00Z, or how long ago, such as 10m", o.since))
+	if begin, err = timeOf("since", o.since, now); err != nil {
+		return begin, err
 	}
 	if !now.IsZero() && begin.After(now) {
 		return begin, usage(fmt.Errorf("--since=%s: in the sandbox it is %s: write a time before it", o.since, TimeText(now)))

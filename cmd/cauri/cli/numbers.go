@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -16,18 +17,20 @@ import (
 
 func (p *program) numbersCommand() *cobra.Command {
 	var o output
-	var operator, country string
+	var operator, country, outcome string
 	var page paging
 	cmd := &cobra.Command{
 		Use:   "numbers",
 		Short: "List the test numbers, and what each does",
 		Long: `List the test numbers of the sandbox by operator and country: what the holder of each
 does, how a payment from it ends, and how a payout to it ends.`,
-		Example: "  " + p.called("numbers", "") + "\n  " + p.called("numbers", "--country=CI"),
+		Example: "  " + p.called("numbers", "") + "\n  " + p.called("numbers", "--country=CI --outcome=TIMEOUT"),
 	}
 	t := p.target(cmd)
 	cmd.Flags().StringVar(&operator, "operator", "", "only those of "+payments.OneOf(payments.Operators))
 	cmd.Flags().StringVar(&country, "country", "", "only those of "+payments.OneOf(payments.Countries))
+	cmd.Flags().StringVar(&outcome, "outcome", "", "only those from which a payment ends with this status, such as TIMEOUT")
+	completeFlag(cmd, "outcome", statuses()...)
 	completeFlag(cmd, "operator", payments.Texts(payments.Operators)...)
 	completeFlag(cmd, "country", payments.Texts(payments.Countries)...)
 	page.add(cmd, mostListed)
@@ -36,13 +39,17 @@ does, how a payment from it ends, and how a payout to it ends.`,
 		if err := cmp.Or(o.check(), page.check()); err != nil {
 			return err
 		}
+		if outcome = strings.ToUpper(outcome); outcome != "" && !slices.Contains(statuses(), outcome) {
+			return usage(fmt.Errorf("--outcome=%s: write one of %s", outcome, strings.Join(statuses(), ", ")))
+		}
 		return t.withAPI(cmd, args, func(ctx context.Context, api *sandboxapi.Client, _ *sandbox, _ []string) error {
 			all, err := api.TestNumbers(ctx)
 			if err != nil {
 				return err
 			}
 			all = slices.DeleteFunc(all, func(n wire.TestNumber) bool {
-				return operator != "" && !strings.EqualFold(n.Operator, operator) || country != "" && !strings.EqualFold(n.Country, country)
+				return operator != "" && !strings.EqualFold(n.Operator, operator) || country != "" && !strings.EqualFold(n.Country, country) ||
+					outcome != "" && n.CollectionOutcome != outcome
 			})
 			found, err := cut(&page, all)
 			if err != nil {

@@ -213,6 +213,16 @@ func printerTo(out io.Writer) func(format string, args ...any) {
 	return func(format string, args ...any) { Fprintf(out, format+"\n", args...) }
 }
 
+// NoVariable is the annotation of a flag that no environment variable sets, because the variable is for other commands.
+const NoVariable = "cauri_no_variable"
+
+// withoutVariable makes flags that no environment variable sets.
+func withoutVariable(cmd *cobra.Command, flags ...string) {
+	for _, flag := range flags {
+		_ = cmd.Flags().SetAnnotation(flag, NoVariable, nil) // fails only for an unknown flag
+	}
+}
+
 // completeFlag registers the completion of a flag with fixed values.
 func completeFlag(cmd *cobra.Command, flag string, values ...string) {
 	// An error is possible only for an unknown flag.

@@ -18,7 +18,7 @@ func TestListsAreCut(t *testing.T) {
 	}
 	f.client("third", "+250788000003", payments.Approve)
 	const more = "There are more than these 2: --limit or --all shows them."
-	for _, command := range []string{"events", "ledger", "stories", "payers"} {
+	for _, command := range []string{"events", "ledger", "stories", "payers", "clients", "payments"} {
 		args, call := []string{command}, f.run
 		if command == "stories" { // it uses no sandbox
 			call = func(args ...string) result { return run(t, Options{}, args...) }

@@ -253,21 +253,7 @@ func (f *state) printLatest(out io.Writer) {
 		return
 	}
 	Fprintf(out, "\n")
-	latest := Table{Titles: "TRANSACTION CREATED TYPE STATUS AMOUNT NUMBER REFERENCE", Shorten: "REFERENCE FAULTS", Drop: "TYPE CREATED NUMBER REFERENCE"}
-	withFaults := slices.ContainsFunc(f.Latest, func(t wire.Payment) bool { return len(t.Faults) > 0 })
-	if withFaults {
-		latest.Titles += " FAULTS"
-	}
-	for i := range f.Latest {
-		t := &f.Latest[i]
-		latest.Rows = append(latest.Rows, []string{
-			t.ID, clockTime(t.CreatedAt), t.Type, t.Status, money(t.Amount, t.Currency), t.MSISDN, t.Reference,
-		})
-		if withFaults {
-			latest.Rows[i] = append(latest.Rows[i], faultList(t.Effects))
-		}
-	}
-	table(out, latest)
+	printTransactions(out, f.Latest)
 }
 
 // counted formats a count, whose maximum is countedAtMost.

@@ -83,6 +83,7 @@ func printedTables() map[string]printedTable {
 			[]string{payment.ID},
 		},
 		"events":   {func(out io.Writer) { printEvents(out, []wire.EventSummary{event}) }, []string{event.ID, "queued"}},
+		"clients":  {func(out io.Writer) { printClientTable(out, []wire.TestClient{one.TestClient}) }, []string{alice, amount + " RWF"}},
 		"payers":   {func(out io.Writer) { printPayers(out, []payer{one}) }, []string{alice, amount + " RWF", prompt.ID}},
 		"ledger":   {func(out io.Writer) { printLedger(out, &accounts) }, []string{account.Account, amount + " RWF"}},
 		"entries":  {func(out io.Writer) { printEntries(out, &entries) }, []string{amount + " RWF"}},

@@ -176,6 +176,11 @@ func (c *Client) Payer(ctx context.Context, msisdn string) (p wire.TestClient, e
 	return p, c.call(ctx, http.MethodGet, "/test_clients/"+url.PathEscape(msisdn), nil, &p)
 }
 
+// RemovePayer removes a test client that was added.
+func (c *Client) RemovePayer(ctx context.Context, msisdn string) error {
+	return c.call(ctx, http.MethodDelete, "/test_clients/"+url.PathEscape(msisdn), nil, nil)
+}
+
 // TestNumbers returns the test numbers.
 func (c *Client) TestNumbers(ctx context.Context) ([]wire.TestNumber, error) {
 	all, err := c.Numbers(ctx)
