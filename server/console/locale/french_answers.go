@@ -10,6 +10,16 @@ var frenchAnswers = []answer{
 	{"a reference is unique over payments, refunds and disbursements", "une référence ne sert qu'une fois, pour un paiement, un remboursement ou un décaissement"},
 	{"it was made through the operator's own API, and this API cannot repeat it", "elle vient de l'API propre à l'opérateur, et cette API ne peut pas la répéter"},
 
+	// Paths
+	{"There is nothing at this path. The API is under /v1, an operator's own API under /operators/{operator}: GET /docs describes it to people, GET /v1/openapi.json to programs, and GET /v1/meta says what this service has.",
+		"Il n'y a rien à ce chemin. L'API est sous /v1, l'API propre d'un opérateur sous /operators/{operator} : GET /docs les décrit pour les personnes, GET /v1/openapi.json pour les programmes, et GET /v1/meta dit ce qu'a ce service."},
+	{"There is nothing at this path: it has a slash too many. Send the request to %s, and write the base URL without a slash at its end.",
+		"Il n'y a rien à ce chemin : il a une barre oblique de trop. Envoyez la requête à %s, et écrivez l'URL de base sans barre oblique à la fin."},
+	{"There is nothing at this path: it is a path of an operator's own API, which is at %s. A client that joins absolute paths to its base URL loses the path of the base URL: give it the address of a root, the entry that ends in -root-uri of the credentials Secret.",
+		"Il n'y a rien à ce chemin : c'est celui d'une API propre d'opérateur, qui est à %s. Un client qui ajoute des chemins absolus à son URL de base en perd le chemin : donnez-lui l'adresse d'une racine, dont le nom finit par -root-uri dans le Secret des identifiants."},
+	{"There is nothing at this path. A prompt is answered with approve, cancel or wrong_pin.",
+		"Il n'y a rien à ce chemin. On répond à une invite par approve, cancel ou wrong_pin."},
+
 	// Fields
 	{"is required, or body_base64 in its place: send one of them", "manque, ou body_base64 à sa place : envoyez l'un des deux"},
 	{"is required, for example %s; or send to, for example %s", "manque, par exemple %s ; ou envoyez to, par exemple %s"},
