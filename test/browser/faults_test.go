@@ -40,26 +40,14 @@ func TestSituationsOfATester(t *testing.T) {
 	}
 	for _, each := range tried {
 		s.exec("update organizations set fault_changes = '{}' where tenant = $1", s.Tenant)
-		card := `document.querySelector(` + quoted("#p-"+each.preset) + `)`
-		button := func(text string) string {
-			return fmt.Sprintf(`[...%s.querySelectorAll("button, label")].find((e) => e.innerText.trim().startsWith(%s) && e.checkVisibility())`,
-				card, quoted(text))
-		}
 		b.open(consoleOf(s.Sandbox) + "/overview")
 		began, before := time.Now(), b.clicks
 		b.click("Pannes simulées")
-		b.shows("h1", "Pannes simulées")
-		if each.minutes != "" {
-			b.press(button(each.minutes))
-		}
-		b.press(button("Activer"))
-		b.shows("#p-"+each.preset+" .preset-on", "Active pour tout le monde")
-		b.shows("#on", "1 panne simulée active")
-		if on := s.get("/faults")["data"].([]any); len(on) != 1 || on[0].(object)["name"] != each.preset || on[0].(object)["setBy"] != "console" {
-			t.Errorf("%s: on is %v", each.what, on)
-		}
-		b.press(button("Désactiver"))
-		b.until(`!` + card + `.querySelector(".preset-on") && document.querySelector("#on").innerText === ""`)
+		b.situation(each.preset, each.minutes, func() {
+			if on := s.get("/faults")["data"].([]any); len(on) != 1 || on[0].(object)["name"] != each.preset || on[0].(object)["setBy"] != "console" {
+				t.Errorf("%s: on is %v", each.what, on)
+			}
+		})
 		if on := s.get("/faults")["data"].([]any); len(on) != 0 {
 			t.Errorf("%s: after it was switched off, on is %v", each.what, on)
 		}
@@ -69,6 +57,26 @@ func TestSituationsOfATester(t *testing.T) {
 		}
 		t.Logf("%-22s %d clicks, %4.1f s", each.what, clicks, time.Since(began).Seconds())
 	}
+}
+
+// situation switches a preset on and off again in French, and calls a function while it is on.
+func (b *tab) situation(preset, minutes string, on func()) {
+	b.t.Helper()
+	card := `document.querySelector(` + quoted("#p-"+preset) + `)`
+	button := func(text string) string {
+		return fmt.Sprintf(`[...%s.querySelectorAll("button, label")].find((e) => e.innerText.trim().startsWith(%s) && e.checkVisibility())`,
+			card, quoted(text))
+	}
+	b.shows("h1", "Pannes simulées")
+	if minutes != "" {
+		b.press(button(minutes))
+	}
+	b.press(button("Activer"))
+	b.shows("#p-"+preset+" .preset-on", "Active pour tout le monde")
+	b.shows("#on", "1 panne simulée active")
+	on()
+	b.press(button("Désactiver"))
+	b.until(`!` + card + `.querySelector(".preset-on") && document.querySelector("#on").innerText === ""`)
 }
 
 // Every page that is open says that somebody has switched a fault on, and that it is off again, without loading again. What

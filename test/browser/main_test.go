@@ -21,6 +21,7 @@ const chromiumVariable = "CAURI_CHROMIUM"
 var running struct {
 	*system.System
 	api      *system.API
+	program  string
 	chromium context.Context
 }
 
@@ -58,7 +59,7 @@ func run(m *testing.M) (code int, err error) {
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	running.System = s
+	running.System, running.program = s, program
 	if running.api, err = s.StartAPI(ctx, "api"); err != nil {
 		return 0, err
 	}

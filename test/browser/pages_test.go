@@ -31,7 +31,7 @@ func (b *tab) pages() []string {
 	}
 	add()
 	for i := 0; i < len(found); i++ {
-		b.open(running.api.URL + console + found[i])
+		b.open(b.origin + console + found[i])
 		add()
 	}
 	if len(found) < 3 {

@@ -25,8 +25,9 @@ const within = time.Minute
 // tab is a page of a browser with cookies and a cache of its own. Its test fails for a violation of the page's policy,
 // an error of a script, and a request to another host.
 type tab struct {
-	t   *testing.T
-	ctx context.Context
+	t      *testing.T
+	ctx    context.Context
+	origin string // of all requests
 
 	clicks int // of the mouse
 
@@ -39,7 +40,7 @@ type tab struct {
 // newTab opens a tab.
 func newTab(t *testing.T) *tab {
 	t.Helper()
-	b := &tab{t: t, sizes: map[network.RequestID]float64{}}
+	b := &tab{t: t, origin: running.api.URL, sizes: map[network.RequestID]float64{}}
 	ctx, end := chromedp.NewContext(running.chromium, chromedp.WithNewBrowserContext(), chromedp.WithListener(b.hear))
 	b.ctx = ctx
 	t.Cleanup(func() {
@@ -73,7 +74,7 @@ func (b *tab) hear(event any) {
 	case *runtime.EventExceptionThrown:
 		report("script: %s", e.ExceptionDetails.Text)
 	case *network.EventRequestWillBeSent:
-		if u, err := url.Parse(e.Request.URL); err != nil || u.Scheme != "data" && !strings.HasPrefix(e.Request.URL, running.api.URL+"/") {
+		if u, err := url.Parse(e.Request.URL); err != nil || u.Scheme != "data" && !strings.HasPrefix(e.Request.URL, b.origin+"/") {
 			report("a request to %s", e.Request.URL)
 		}
 		b.requests = append(b.requests, e)
