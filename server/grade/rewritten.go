@@ -4,14 +4,11 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"net/http"
 	"regexp"
-	"slices"
-	"strings"
-	"unicode/utf16"
-	"unicode/utf8"
+
+	"github.com/cauri-dev/cauri/server/webhooks"
 )
 
 // rewrites reports whether the receiver parses the body, writes it again and verifies that. Such a receiver refuses events, and gets to
@@ -59,55 +56,13 @@ func formsOf(event []byte) (forms [][]byte) {
 	if err != nil {
 		return nil
 	}
-	html, err := json.Marshal(value)
-	if err != nil {
-		return nil
-	}
-	ascii := escaped(plain, `\u%04x`, "")
-	for _, form := range [][]byte{
-		plain,                               // JavaScript, Ruby, Java, Newtonsoft.Json
-		escaped(plain, `\u%04x`, "/"),       // PHP
-		spaced(ascii), spaced(plain), ascii, // Python
-		html, // Go
-		bytes.ReplaceAll(html, []byte("="), []byte(`\u003d`)), // Gson
-		escaped(plain, `\u%04X`, "&'+<>`"),                    // System.Text.Json
-	} {
-		if !slices.ContainsFunc(forms, func(other []byte) bool { return bytes.Equal(other, form) }) {
-			forms = append(forms, form)
+	forms = [][]byte{plain}
+	for _, r := range webhooks.Rewrites(plain) {
+		if json.Valid(r.Body) && !bytes.Contains(r.Body, []byte("\n")) { // few programs indent what they sign
+			forms = append(forms, r.Body)
 		}
 	}
 	return forms
 }
 
-// escaped returns compact JSON with escapes for what is not ASCII, and for some more characters. PHP writes a backslash before a slash.
-func escaped(text []byte, as, more string) []byte {
-	var out bytes.Buffer
-	for _, r := range string(text) {
-		switch {
-		case r == '/' && more == "/":
-			out.WriteString(`\/`)
-		case r >= utf8.RuneSelf || strings.ContainsRune(more, r):
-			for _, unit := range utf16.Encode([]rune{r}) {
-				fmt.Fprintf(&out, as, unit)
-			}
-		default:
-			out.WriteRune(r)
-		}
-	}
-	return out.Bytes()
-}
-
-// spaced returns compact JSON with a blank after each comma and colon.
-func spaced(text []byte) []byte {
-	return tokens.ReplaceAllFunc(text, func(token []byte) []byte {
-		if token[0] == '"' {
-			return token
-		}
-		return []byte{token[0], ' '}
-	})
-}
-
-var (
-	zeros  = regexp.MustCompile(`(T\d\d:\d\d:\d\d(?:\.\d*[1-9])?)\.?0*Z"`)
-	tokens = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|[,:]`)
-)
+var zeros = regexp.MustCompile(`(T\d\d:\d\d:\d\d(?:\.\d*[1-9])?)\.?0*Z"`)

@@ -26,6 +26,17 @@ type jsonWriter struct {
 	escape string // how a character is escaped
 	ascii  bool   // characters that are not ASCII are escaped
 	more   string // characters that are escaped too
+	lists  bool   // an object without fields is written as a list
+	python bool   // a text of Python, and no JSON
+}
+
+// String names the first writers.
+func (r Rewrite) String() string {
+	const most = 4
+	if len(r.Writers) > most {
+		return strings.Join(r.Writers[:most], ", ") + " and others"
+	}
+	return strings.Join(r.Writers, ", ")
 }
 
 const (
@@ -38,6 +49,7 @@ const (
 var jsonWriters = []jsonWriter{
 	{name: "JavaScript (JSON.stringify)"}, {name: "Ruby (JSON.generate)"}, {name: "Java (Jackson)"}, {name: "C# (Newtonsoft.Json)"},
 	{name: "PHP (json_encode)", escape: small, ascii: true, more: "/"},
+	{name: "PHP (json_encode of arrays)", escape: small, ascii: true, more: "/", lists: true},
 	{name: "PHP (JSON_UNESCAPED_UNICODE)", more: "/"},
 	{name: "PHP (JSON_UNESCAPED_SLASHES)", escape: small, ascii: true},
 	{name: "Python (json.dumps)", spaced: true, escape: small, ascii: true},
@@ -48,6 +60,7 @@ var jsonWriters = []jsonWriter{
 	{name: "Go (json.Encoder without SetEscapeHTML)", sorted: true},
 	{name: "Python (json.dumps, sort_keys)", sorted: true, spaced: true, escape: small, ascii: true},
 	{name: "Python (json.dumps, sort_keys, separators)", sorted: true, escape: small, ascii: true},
+	{name: "Python (json.dumps, sort_keys, ensure_ascii=False, separators)", sorted: true}, {name: "Python (str of a dict)", python: true},
 	{name: "Java (Gson)", escape: small, more: "<>&='\u2028\u2029"},
 	{name: "C# (System.Text.Json)", escape: large, ascii: true, more: "&'+<>`\""},
 	{name: "JavaScript (JSON.stringify, indented by 2)", indent: "  "}, {name: "Ruby (JSON.pretty_generate)", indent: "  "},
@@ -121,18 +134,37 @@ func sortedJSON(compact []byte) []byte {
 // texts returns compact JSON with its texts, commas and colons as the library writes them.
 func (w *jsonWriter) texts(compact []byte) []byte {
 	return jsonTokens.ReplaceAllFunc(compact, func(token []byte) []byte {
-		if token[0] != '"' {
-			if w.spaced {
-				return append(slices.Clone(token), ' ')
-			}
+		switch word := string(token); {
+		case w.python && pythonWords[word] != "":
+			return []byte(pythonWords[word])
+		case w.lists && word == "{}":
+			return []byte("[]")
+		case (word == "," || word == ":") && (w.spaced || w.python):
+			return append(slices.Clone(token), ' ')
+		case token[0] != '"':
 			return token
 		}
 		var text string
 		if json.Unmarshal(token, &text) != nil {
 			return token
 		}
+		if w.python {
+			return []byte(pythonText(text))
+		}
 		return w.quoted(text)
 	})
+}
+
+// pythonWords are the constants of JSON in Python.
+var pythonWords = map[string]string{"true": "True", "false": "False", "null": "None"}
+
+// pythonText returns a text as Python shows it: in single quotes, unless only the text has one.
+func pythonText(text string) string {
+	quote := "'"
+	if strings.Contains(text, "'") && !strings.Contains(text, `"`) {
+		quote = `"`
+	}
+	return quote + strings.NewReplacer(`\`, `\\`, quote, `\`+quote, "\n", `\n`, "\r", `\r`, "\t", `\t`).Replace(text) + quote
 }
 
 // quoted returns a text in quotes.
@@ -170,6 +202,6 @@ var (
 	zeros = regexp.MustCompile(`(T\d\d:\d\d:\d\d(?:\.\d*[1-9])?)\.?0*Z"`)
 	// nulls are fields that some libraries leave out.
 	nulls = regexp.MustCompile(`"\w+": ?null, ?|, ?"\w+": ?null`)
-	// jsonTokens are the texts, commas and colons of JSON.
-	jsonTokens = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|[,:]`)
+	// jsonTokens are the texts, commas, colons, constants and empty objects of JSON.
+	jsonTokens = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|[,:]|true|false|null|\{\}`)
 )

@@ -32,6 +32,7 @@ type MistakeKind string
 // The kinds.
 const (
 	MistakeBody        MistakeKind = "body"         // it signed another body
+	MistakeRewritten   MistakeKind = "rewritten"    // it signed the body that it parsed and wrote again
 	MistakeOtherSecret MistakeKind = "other_secret" // with another secret
 	MistakeEmptySecret MistakeKind = "empty_secret"
 	MistakeKeyForm     MistakeKind = "key_form" // with another key of the right secret
@@ -51,8 +52,9 @@ type Mistake struct {
 
 // bodyForm is a body that a receiver may have signed.
 type bodyForm struct {
-	how  string // empty: as it was sent
-	body []byte
+	how       string // empty: as it was sent
+	body      []byte
+	rewritten bool
 }
 
 // keyForm is a key that a receiver may have used.
@@ -105,7 +107,11 @@ func upperHex(value string) ([]byte, bool) { return digestIn(strings.ToLower(val
 // mistakes names what differs from what was sent.
 func (t *Trial) mistakes(b *bodyForm, key *keyForm, text *textForm, value string) (all []Mistake) {
 	if b.how != "" {
-		all = append(all, Mistake{MistakeBody, b.how, Differ(t.Body, b.body), len(b.body)})
+		kind := MistakeBody
+		if b.rewritten {
+			kind = MistakeRewritten
+		}
+		all = append(all, Mistake{kind, b.how, Differ(t.Body, b.body), len(b.body)})
 	}
 	right := key.service && text.how == "" || key.standard && text.standard
 	switch {
@@ -162,14 +168,14 @@ func formOf(value string, standard bool) string {
 
 // bodies are the bodies that receivers sign by mistake, the right one first.
 func (t *Trial) bodies() []bodyForm {
-	all := []bodyForm{{"", t.Body}}
+	all := []bodyForm{{body: t.Body}}
+	for _, r := range Rewrites(t.Body) {
+		all = append(all, bodyForm{r.String(), r.Body, true})
+	}
 	add := func(how string, body []byte) {
 		if !slices.ContainsFunc(all, func(known bodyForm) bool { return bytes.Equal(known.body, body) }) {
-			all = append(all, bodyForm{how, body})
+			all = append(all, bodyForm{how: how, body: body})
 		}
-	}
-	for _, r := range Rewrites(t.Body) {
-		add(strings.Join(r.Writers, ", "), r.Body)
 	}
 	add("with a line break at its end", append(slices.Clone(t.Body), '\n'))
 	add("with a line break at its end", append(slices.Clone(t.Body), "\r\n"...))

@@ -226,12 +226,14 @@ func timestamps(event *wire.EventDetail) (all []string) {
 // ofMistake returns the cause of a mistake.
 func ofMistake(m *webhooks.Mistake) advice.Advice {
 	switch m.Kind {
+	case webhooks.MistakeRewritten:
+		return advice.Of(advice.BodyRewritten, m.How)
 	case webhooks.MistakeBody:
 		code := advice.OfComparison(string(m.Body.Cause))
 		switch code {
 		case advice.BodyCut:
 			return advice.Of(code, m.Size)
-		case advice.BodyRewritten, advice.BodyDecoded, advice.BodyEncoded:
+		case advice.BodyDecoded, advice.BodyEncoded:
 			return advice.Of(code, m.How)
 		case advice.BodyEmpty, advice.BodyBlanks:
 			return advice.Of(code)
