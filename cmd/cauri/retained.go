@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -18,6 +19,16 @@ type retainedOptions struct {
 	databaseURL string
 	olderThan   time.Duration
 	dryRun      bool
+	output      cli.Output
+}
+
+// purged is a retained sandbox in output for programs.
+type purged struct {
+	Organization string `json:"organization"`
+	Namespace    string `json:"namespace"`
+	Name         string `json:"name"`
+	RetainedAt   string `json:"retainedAt"`
+	Removed      bool   `json:"removed"` // false with --dry-run
 }
 
 func newPurgeRetainedCommand() *cobra.Command {
@@ -35,11 +46,12 @@ removes all their data. It never touches a sandbox whose resource exists.`,
 	databaseURL(cmd, &o.databaseURL)
 	cmd.Flags().DurationVar(&o.olderThan, "older-than", 0, "minimum time since a sandbox was deleted, for example 720h; required")
 	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "list what would be removed, and remove nothing")
+	o.output.Add(cmd)
 	return cmd
 }
 
-func purgeRetained(ctx context.Context, out io.Writer, o retainedOptions) error {
-	if err := requireDatabaseURL(o.databaseURL); err != nil {
+func purgeRetained(ctx context.Context, out io.Writer, o retainedOptions) (err error) {
+	if err := cmp.Or(o.output.Check(), requireDatabaseURL(o.databaseURL)); err != nil {
 		return err
 	}
 	if o.olderThan <= 0 {
@@ -59,16 +71,22 @@ func purgeRetained(ctx context.Context, out io.Writer, o retainedOptions) error 
 	if o.dryRun {
 		done = "would be removed"
 	}
+	table, names, all := out, []string{}, []purged{}
+	if !o.output.People() {
+		table = io.Discard
+		defer func() { err = errors.Join(err, cli.PrintList(&o.output, out, all, names, nil)) }()
+	}
 	for _, sandbox := range retained {
 		if !o.dryRun {
 			if err := deleteWhole(ctx, configured, sandbox.UID); err != nil {
 				return err
 			}
 		}
-		cli.Fprintf(out, "%s %s/%s, retained at %s: %s\n", sandbox.OrganizationID, sandbox.Namespace, sandbox.Name,
-			cli.MachineTime(sandbox.RetainedAt.Truncate(time.Second)), done)
+		one := purged{sandbox.OrganizationID, sandbox.Namespace, sandbox.Name, cli.MachineTime(sandbox.RetainedAt.Truncate(time.Second)), !o.dryRun}
+		all, names = append(all, one), append(names, one.Namespace+"/"+one.Name)
+		cli.Fprintf(table, "%s %s/%s, retained at %s: %s\n", one.Organization, one.Namespace, one.Name, one.RetainedAt, done)
 	}
-	cli.Fprintf(out, "%s %s\n", english.Plural(len(retained), "retained sandbox", "retained sandboxes"), done)
+	cli.Fprintf(table, "%s %s\n", english.Plural(len(retained), "retained sandbox", "retained sandboxes"), done)
 	return nil
 }
 

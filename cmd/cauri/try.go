@@ -33,6 +33,7 @@ type tryOptions struct {
 	amount      int64
 	application string
 	timeout     time.Duration
+	output      cli.Output
 }
 
 func newTryCommand() *cobra.Command {
@@ -50,13 +51,21 @@ installation, or at the start of a pipeline.`,
   cauri try`,
 		Args: cli.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := o.complete(); err != nil {
+			if err := cmp.Or(o.output.Check(), o.complete()); err != nil {
 				return err
 			}
 			ctx, cancel := context.WithTimeout(cmd.Context(), o.timeout)
 			defer cancel()
 			trial := &trial{options: o, api: sandboxapi.New(o.url, o.apiKey, nil), out: cmd.OutOrStdout(), random: rand.Reader, interval: tryPoll}
-			return trial.run(ctx)
+			if !o.output.People() {
+				trial.out = io.Discard
+			}
+			err := trial.run(ctx)
+			if trial.made.ID == "" {
+				return err
+			}
+			print := o.output.Print(cmd.OutOrStdout(), trial.made, []string{trial.made.ID}, func(io.Writer) {})
+			return errors.Join(cli.Recorded(err, &trial.made), print)
 		},
 	}
 	flags := cmd.Flags()
@@ -68,6 +77,7 @@ installation, or at the start of a pipeline.`,
 	flags.Int64Var(&o.amount, "amount", 100, "amount in whole units of the payer's currency")
 	flags.StringVar(&o.application, "application", "shop", "slug of the store that is paid")
 	flags.DurationVar(&o.timeout, "timeout", time.Minute, "time limit for the whole command")
+	o.output.Add(cmd)
 	return cmd
 }
 
@@ -117,7 +127,8 @@ type trial struct {
 	random   io.Reader
 	interval time.Duration
 	begun    time.Time
-	cause    error // error of the last attempt that did not fail because of the time limit
+	made     wire.Payment // as it is known; without an id, none is made
+	cause    error        // error of the last attempt that did not fail because of the time limit
 }
 
 func (t *trial) run(ctx context.Context) error {
@@ -132,6 +143,7 @@ func (t *trial) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	defer func() { t.made = payment }()
 	t.say("payment", "%s of %d %s: %s", payment.ID, payment.Amount, payment.Currency, payment.Status)
 	for seen := payment.Status; payment.Status == string(payments.Pending); {
 		if err := t.wait(ctx, "the payment "+payment.ID+" is still PENDING: is a worker running?", nil); err != nil {

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"encoding/json"
-	"fmt"
 	"io"
 	"runtime"
 	"runtime/debug"
@@ -75,28 +73,23 @@ func developmentVersion(facts buildFacts) string {
 func programVersion() string { return programFacts().Version }
 
 func newVersionCommand() *cobra.Command {
-	var output string
+	var o cli.Output
 	cmd := &cobra.Command{
 		Use:   "version",
 		Short: "Print the version of this program",
 		Args:  cli.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return printVersion(cmd.OutOrStdout(), programFacts(), output)
+			return printVersion(cmd.OutOrStdout(), programFacts(), &o)
 		},
 	}
-	cmd.Flags().StringVarP(&output, "output", "o", "", "json prints also the commit, whether it was modified, and the version of Go")
+	o.Add(cmd)
+	cmd.Flag("output").Usage = "json or yaml: also the commit, whether it was modified, and the version of Go; name: the version alone"
 	return cmd
 }
 
-func printVersion(out io.Writer, facts buildFacts, format string) error {
-	switch format {
-	case "":
-		cli.Fprintf(out, "%s\n", facts.Version)
-		return nil
-	case "json":
-		encoder := json.NewEncoder(out)
-		encoder.SetIndent("", "  ")
-		return encoder.Encode(facts)
+func printVersion(out io.Writer, facts buildFacts, o *cli.Output) error {
+	if err := o.Check(); err != nil {
+		return err
 	}
-	return cli.Usage(fmt.Errorf("--output=%s: write json, or leave the flag out for the version alone", format))
+	return o.Print(out, facts, []string{facts.Version}, func(out io.Writer) { cli.Fprintf(out, "%s\n", facts.Version) })
 }

@@ -3,12 +3,14 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"runtime"
 	"runtime/debug"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/cobra"
 
 	"github.com/cauri-dev/cauri/cmd/cauri/cli"
 )
@@ -50,7 +52,10 @@ func TestVersionPrints(t *testing.T) {
 	facts := buildFacts{Version: "v1.2.3", Revision: testCommit, Go: "go1.26.8", Platform: "linux/arm64"}
 	printed := func(format string) (string, error) {
 		var out bytes.Buffer
-		err := printVersion(&out, facts, format)
+		var o cli.Output
+		cmd := &cobra.Command{}
+		o.Add(cmd)
+		err := errors.Join(cmd.Flags().Set("output", format), printVersion(&out, facts, &o))
 		return out.String(), err
 	}
 
@@ -69,8 +74,8 @@ func TestVersionPrints(t *testing.T) {
 	if diff := cmp.Diff(want, read); diff != "" {
 		t.Error(diff)
 	}
-	if _, err := printed("yaml"); err == nil || !strings.Contains(err.Error(), "write json") {
-		t.Errorf("--output=yaml: %v", err)
+	if _, err := printed("xml"); cli.ExitCode(err) != cli.ExitUsage || !strings.Contains(err.Error(), "write json") {
+		t.Errorf("--output=xml: %v", err)
 	}
 }
 

@@ -24,6 +24,7 @@ type requestFlags struct {
 	data           string
 	query, headers []string
 	include        bool
+	errors         lineOutput
 }
 
 // httpMethods are the usual methods of requests.
@@ -67,7 +68,12 @@ The exit code is 0 for an answer below 400, 4 for 429 and from 500 on, and 3 for
 	flags.StringArrayVarP(&f.query, "query", "q", nil, "parameter of the query, name=value, which is escaped; may be repeated")
 	flags.StringArrayVarP(&f.headers, "header", "H", nil, "header, \"Name: value\"; may be repeated")
 	flags.BoolVarP(&f.include, "include", "i", false, "print the status and the headers of the answer too")
+	f.errors.add(cmd)
+	cmd.Flag("output").Usage = "json: errors are one JSON object too; the answer is always as it came"
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := f.errors.check(); err != nil {
+			return err
+		}
 		_, rest := t.split(args)
 		request, err := f.request(cmd.InOrStdin(), rest[0])
 		if err != nil {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/cauri-dev/cauri/cmd/cauri/kube"
 	"github.com/cauri-dev/cauri/cmd/cauri/sandboxapi"
+	"github.com/cauri-dev/cauri/server/httpapi/wire"
 )
 
 // complaint is the error of a command in output for programs.
@@ -150,6 +151,9 @@ func recorded(err error, transaction, reference string) error {
 	}
 	return recordedError{err, transaction, reference}
 }
+
+// Recorded adds to an error the transaction that the command has recorded; nil for nil.
+func Recorded(err error, made *wire.Payment) error { return recorded(err, made.ID, made.Reference) }
 
 // negative returns the negative result of a command that worked, with a code for programs.
 func negative(code, format string, args ...any) error {

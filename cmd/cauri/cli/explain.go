@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"maps"
 	"strings"
@@ -118,16 +117,21 @@ func completeExplained(ctx context.Context, s *sandbox, typed string) []string {
 }
 
 // diagnosed prints why a receiver refuses an event: how it computed another signature.
-func (s *sandbox) diagnosed(ctx context.Context, out io.Writer, x *explain.Explainer, event, computed string) error {
+func (s *sandbox) diagnosed(ctx context.Context, out io.Writer, o output, x *explain.Explainer, event, computed string) error {
 	d, err := x.DiagnoseSignature(ctx, event, explain.Captured{Computed: computed})
 	if err != nil {
 		return err
 	}
-	if !d.Negative() {
-		Fprintf(out, "ok       %s\n", d.Summary)
-		return nil
+	err = o.print(out, d, []string{d.Cause}, func(out io.Writer) {
+		if !d.Negative() {
+			Fprintf(out, "ok       %s\n", d.Summary)
+			return
+		}
+		Fprintf(out, "FAILED   %s\nCause    %s\n", d.Summary, strings.Join(append([]string{d.Cause}, d.Also...), ", "))
+		s.printSteps(out, d.Next)
+	})
+	if err != nil || !d.Negative() {
+		return err
 	}
-	Fprintf(out, "FAILED   %s\nCause    %s\n", d.Summary, strings.Join(append([]string{d.Cause}, d.Also...), ", "))
-	s.printSteps(out, d.Next)
-	return negativeError{fmt.Errorf("the signature is not that of %s: %s", event, d.Cause)}
+	return negative("wrong_signature", "the signature is not that of %s: %s", event, d.Cause)
 }

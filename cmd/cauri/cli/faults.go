@@ -235,13 +235,18 @@ func readFault(in io.Reader, file string) (entry map[string]any, err error) {
 
 func (p *program) faultsOffCommand() *cobra.Command {
 	all := false
+	var o output
 	cmd := &cobra.Command{
 		Use: "off", Short: "Remove a fault that was set, or all of them",
 		Example: "  " + p.called("faults off", "lost-answer") + "\n  " + p.called("faults off", "--all"),
 	}
 	t := p.target(cmd, argument{name: "FAULT", complete: completeSetFaults})
 	cmd.Flags().BoolVar(&all, "all", false, "remove all that were set")
+	o.add(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := o.check(); err != nil {
+			return err
+		}
 		return t.withAPI(cmd, args, func(ctx context.Context, api *sandboxapi.Client, _ *sandbox, rest []string) error {
 			if all == (len(rest) > 0) {
 				return usage(errors.New("write the name of a fault, or --all"))
@@ -253,11 +258,9 @@ func (p *program) faultsOffCommand() *cobra.Command {
 			if err := api.RemoveFaults(ctx, name); err != nil {
 				return err
 			}
-			if all {
-				name = "Every fault that was set"
-			}
-			Fprintf(cmd.OutOrStdout(), "%s is off.\n", name)
-			return nil
+			return o.print(cmd.OutOrStdout(), object{"off": text(name), "all": all}, rest, func(out io.Writer) {
+				Fprintf(out, "%s is off.\n", cmp.Or(name, "Every fault that was set"))
+			})
 		})
 	}
 	return cmd

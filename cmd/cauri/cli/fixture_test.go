@@ -140,17 +140,22 @@ func runWithin(ctx context.Context, t *testing.T, o Options, input string, args 
 }
 
 func (p *program) run(ctx context.Context, input string, args ...string) result {
+	var out, progress bytes.Buffer
+	err := p.runTo(ctx, &out, &progress, input, args...)
+	return result{out.String(), progress.String(), err}
+}
+
+// runTo runs a command that prints to out and progress.
+func (p *program) runTo(ctx context.Context, out, progress io.Writer, input string, args ...string) error {
 	root := &cobra.Command{Use: "cauri", SilenceErrors: true, SilenceUsage: true}
 	root.SetFlagErrorFunc(FlagError)
 	root.AddGroup(Groups()...)
 	root.AddCommand(p.commands()...)
 	root.SetArgs(args)
-	var out, progress bytes.Buffer
-	root.SetOut(&out)
-	root.SetErr(&progress)
+	root.SetOut(out)
+	root.SetErr(progress)
 	root.SetIn(strings.NewReader(input))
-	err := root.ExecuteContext(ctx)
-	return result{out.String(), progress.String(), err}
+	return root.ExecuteContext(ctx)
 }
 
 // standing is a clock that stands.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
@@ -33,6 +32,7 @@ type listenOptions struct {
 	since       string
 	full        bool
 	printSecret bool
+	lines       lineOutput
 }
 
 func (p *program) listenCommand() *cobra.Command {
@@ -60,17 +60,24 @@ sends the last one again. --since begins with earlier events, up to 100,000.`,
 	flags.BoolVar(&o.full, "full", false, "print the whole body of each event instead of one line")
 	flags.BoolVar(&o.printSecret, "print-secret", false, "print the signing secret, a credential, and end")
 	o.add(cmd)
+	o.lines.add(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if _, err := o.begin(time.Time{}); err != nil {
+			return err
+		}
+		if err := o.lines.check(); err != nil {
 			return err
 		}
 		switch {
 		case o.printSecret:
 			secret, err := o.of(cmd.Context(), t, args)
-			if err == nil {
-				err = writeBytes(cmd.OutOrStdout(), secret+"\n")
+			switch {
+			case err != nil:
+				return err
+			case o.lines.json():
+				return printJSON(cmd.OutOrStdout(), object{"secret": secret})
 			}
-			return err
+			return writeBytes(cmd.OutOrStdout(), secret+"\n")
 		case o.forwardTo != "":
 			return p.listenAndForward(cmd, t, o, args)
 		case !cmd.Flags().Changed("address") && (t.selected() || !o.given() && t.findable(cmd.Context())):
@@ -82,7 +89,7 @@ sends the last one again. --since begins with earlier events, up to 100,000.`,
 		if err != nil {
 			return err
 		}
-		return p.Serve(cmd.Context(), "webhooks", o.address, &receiver{secret: secret, full: o.full, out: cmd.OutOrStdout(), now: p.now})
+		return p.Serve(cmd.Context(), "webhooks", o.address, &receiver{secret: secret, full: o.full, lines: o.lines, out: cmd.OutOrStdout(), now: p.now})
 	}
 	return cmd
 }
@@ -164,20 +171,30 @@ func (p *program) showSent(cmd *cobra.Command, t *target, o listenOptions, args 
 			if !slices.Contains(types, c.Type) {
 				return nil
 			}
+			body := ""
+			if o.full && c.Type == typeEvent {
+				e, err := api.Event(ctx, c.Event.ID)
+				if err != nil && !sandboxapi.IsNotFound(err) { // a reset removes events
+					return err
+				}
+				body = e.Body
+			}
+			if o.lines.json() {
+				return printJSON(cmd.OutOrStdout(), sentChange{c, body})
+			}
 			printLine(cmd.OutOrStdout(), c.time(clock), c.line(clock))
-			if !o.full || c.Type != typeEvent {
-				return nil
+			if body != "" {
+				Fprintf(cmd.OutOrStdout(), "%s\n", body)
 			}
-			e, err := api.Event(ctx, c.Event.ID)
-			if err == nil {
-				Fprintf(cmd.OutOrStdout(), "%s\n", e.Body)
-			}
-			if sandboxapi.IsNotFound(err) { // a reset removed the event
-				return nil
-			}
-			return err
+			return nil
 		})
 	})
+}
+
+// sentChange is a change in output for programs.
+type sentChange struct {
+	change
+	Body string `json:"body,omitempty"` // of an event, with --full
 }
 
 // listenAndForward posts the events of a sandbox to a URL, until ctx ends.
@@ -188,7 +205,7 @@ func (p *program) listenAndForward(cmd *cobra.Command, t *target, o listenOption
 	}
 	return t.withAPI(cmd, args, func(ctx context.Context, api *sandboxapi.Client, s *sandbox, _ []string) error {
 		f := &forwarder{
-			api: api, url: o.forwardTo, secret: s.secret, out: cmd.OutOrStdout(), full: o.full,
+			api: api, url: o.forwardTo, secret: s.secret, out: cmd.OutOrStdout(), full: o.full, lines: o.lines,
 			sender: webhooks.NewSender(egress.Guard{AllowLoopback: true}, p.Version, p.now),
 		}
 		if o.given() || f.secret == "" {
@@ -227,6 +244,9 @@ func (p *program) listenAndForward(cmd *cobra.Command, t *target, o listenOption
 			case typeEvent:
 				return f.forward(ctx, c.Event)
 			case typeFaults:
+				if o.lines.json() {
+					return printJSON(f.out, c)
+				}
 				printLine(f.out, c.time(clock), c.line(clock))
 			}
 			return nil
@@ -242,6 +262,7 @@ type forwarder struct {
 	secret string
 	out    io.Writer
 	full   bool
+	lines  lineOutput
 	at     func() time.Time // returns the sandbox time
 
 	advice func(failure error) // prints why an event is not acknowledged; may be nil
@@ -281,6 +302,44 @@ func (f *forwarder) send(ctx context.Context, e *wire.EventDetail) error {
 		return err
 	}
 	result := f.sender.Send(ctx, webhooks.Delivery{URL: f.url, Secret: f.secret, ID: id, Type: kind, Body: []byte(e.Body)})
+	if err := f.print(e, result); err != nil {
+		return err
+	}
+	switch {
+	case result.Err == nil:
+		f.advised = ""
+	case f.advice != nil:
+		f.advice(result.Err)
+	}
+	return nil
+}
+
+// forwarded is an attempt of listen --forward-to in output for programs.
+type forwarded struct {
+	Type       string            `json:"type"` // forwarded
+	Time       string            `json:"time"` // of the sandbox
+	Event      wire.EventSummary `json:"event"`
+	Status     *int              `json:"responseStatus"` // null: no answer
+	DurationMs int64             `json:"durationMs"`
+	Error      string            `json:"error,omitempty"`
+	Body       string            `json:"body,omitempty"` // with --full
+}
+
+// print prints an attempt.
+func (f *forwarder) print(e *wire.EventDetail, result webhooks.Result) error {
+	if f.lines.json() {
+		line := forwarded{Type: "forwarded", Time: MachineTime(f.at()), Event: e.EventSummary, DurationMs: machineMilliseconds(result.Duration)}
+		if result.Status != 0 {
+			line.Status = &result.Status
+		}
+		if result.Err != nil {
+			line.Error = Message(result.Err)
+		}
+		if f.full {
+			line.Body = e.Body
+		}
+		return printJSON(f.out, line)
+	}
 	said := fmt.Sprintf("answered %d in %s", result.Status, payments.FormatDuration(result.Duration))
 	if result.Status == 0 {
 		said = Message(result.Err)
@@ -288,12 +347,6 @@ func (f *forwarder) send(ctx context.Context, e *wire.EventDetail) error {
 	printLine(f.out, f.at(), append(eventSummary([]byte(e.Body)), cell{text: said}))
 	if f.full {
 		Fprintf(f.out, "%s\n", e.Body)
-	}
-	switch {
-	case result.Err == nil:
-		f.advised = ""
-	case f.advice != nil:
-		f.advice(result.Err)
 	}
 	return nil
 }
@@ -336,33 +389,4 @@ func (f *forwarder) pressed(ctx context.Context, key byte) {
 	if f.last != nil && key == 'r' {
 		_ = f.send(ctx, f.last) // it was sent before, so its request is valid
 	}
-}
-
-// receiver is a webhook endpoint. It is an example for merchants: it verifies the signature before it parses the body,
-// and refuses a request with a wrong signature.
-type receiver struct {
-	secret string
-	full   bool
-	out    io.Writer
-	now    func() time.Time
-}
-
-func (l *receiver) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxEvent))
-	if err != nil {
-		http.Error(w, "cannot read the body", http.StatusBadRequest)
-		return
-	}
-	if err := webhooks.Verify(r.Header, body, l.secret, l.now()); err != nil {
-		printLine(l.out, l.now(), Line{{text: "REFUSED"}, {text: r.Method + " " + r.URL.Path + ": " + err.Error()}})
-		http.Error(w, err.Error(), http.StatusUnauthorized)
-		return
-	}
-	if l.full {
-		Fprintf(l.out, "%s\n", string(body))
-	} else {
-		line := append(Line{{text: "verified"}}, eventSummary(body)...)
-		printLine(l.out, l.now(), append(line, cell{text: r.Header.Get(webhooks.HeaderDelivery), whole: true}))
-	}
-	w.WriteHeader(http.StatusNoContent)
 }

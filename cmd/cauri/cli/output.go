@@ -35,6 +35,45 @@ func (o *output) add(cmd *cobra.Command) {
 	completeFlag(cmd, "output", formatJSON, formatYAML, formatName)
 }
 
+// lineOutput is the value of the flag --output of a command that prints what happens.
+type lineOutput struct{ format string }
+
+func (o *lineOutput) add(cmd *cobra.Command) {
+	cmd.Flags().StringVarP(&o.format, "output", "o", "", "json prints one JSON object a line")
+	completeFlag(cmd, "output", formatJSON)
+}
+
+func (o *lineOutput) json() bool { return o.format == formatJSON }
+
+func (o *lineOutput) check() error {
+	if o.format != "" && !o.json() {
+		return usage(fmt.Errorf("--output=%s: write json, or leave it out for lines to read", o.format))
+	}
+	return nil
+}
+
+// Output is the flag --output of a command of another package.
+type Output struct{ output }
+
+// Add declares the flag.
+func (o *Output) Add(cmd *cobra.Command) { o.add(cmd) }
+
+// Check returns an error for an unknown format.
+func (o *Output) Check() error { return o.check() }
+
+// People reports whether the output is for people.
+func (o *Output) People() bool { return o.people() }
+
+// Print prints a value: names are its ids, and table prints it for people.
+func (o *Output) Print(out io.Writer, value any, names []string, table func(io.Writer)) error {
+	return o.print(out, value, names, table)
+}
+
+// PrintList prints a list in the form of the API; see [Output.Print].
+func PrintList[T any](o *Output, out io.Writer, all []T, names []string, table func(io.Writer)) error {
+	return o.print(out, whole(all), names, table)
+}
+
 // people reports whether the output is for people.
 func (o *output) people() bool { return o.format == "" }
 

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"runtime"
 	"strings"
@@ -22,6 +23,7 @@ const reported = 200
 
 func (p *program) reportCommand() *cobra.Command {
 	var path string
+	var o output
 	cmd := &cobra.Command{
 		Use:   "report",
 		Short: "Write a zip file about a sandbox for who helps you",
@@ -35,7 +37,11 @@ it before you send it.`,
 	}
 	t := p.target(cmd)
 	cmd.Flags().StringVar(&path, "file", "", "file to write; empty: cauri-report- and the time. It must not exist")
+	o.add(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := o.check(); err != nil {
+			return err
+		}
 		s, _, err := t.find(cmd.Context(), args)
 		if err != nil {
 			return err
@@ -51,8 +57,7 @@ it before you send it.`,
 		if err := writeZip(path, found); err != nil {
 			return err
 		}
-		Fprintf(cmd.OutOrStdout(), "%s\n", path)
-		return nil
+		return o.print(cmd.OutOrStdout(), object{"file": path}, []string{path}, func(out io.Writer) { Fprintf(out, "%s\n", path) })
 	}
 	return cmd
 }

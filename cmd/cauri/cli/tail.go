@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,7 +19,7 @@ import (
 func (p *program) tailCommand() *cobra.Command {
 	var types []string
 	var requests bool
-	var format string
+	var lines lineOutput
 	cmd := &cobra.Command{
 		Use:   "tail",
 		Short: "Print a line for each transaction, event and attempt to deliver an event, as they happen",
@@ -36,11 +37,10 @@ lost, the command connects again and prints what happened meanwhile.`,
 	flags := cmd.Flags()
 	flags.StringSliceVar(&types, "types", allTypes, "what to print: transaction, event, attempt, clock, faults")
 	flags.BoolVar(&requests, "requests", false, "print each request to the API too, about a second after its answer")
-	flags.StringVarP(&format, "output", "o", "", "json prints one JSON object a line")
+	lines.add(cmd)
 	completeFlag(cmd, "types", allTypes...)
-	completeFlag(cmd, "output", formatJSON)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := checkTail(types, format); err != nil {
+		if err := cmp.Or(checkTail(types), lines.check()); err != nil {
 			return err
 		}
 		return t.withAPI(cmd, args, func(ctx context.Context, api *sandboxapi.Client, s *sandbox, _ []string) error {
@@ -51,7 +51,7 @@ lost, the command connects again and prints what happened meanwhile.`,
 			}
 			ready := func() {
 				say("Following the sandbox %s. Ctrl-C ends it.", s)
-				if note := clock.note(); note != "" && format == "" {
+				if note := clock.note(); note != "" {
 					say("%s", note)
 				}
 			}
@@ -63,7 +63,7 @@ lost, the command connects again and prints what happened meanwhile.`,
 			return tail(ctx, from, clock, func(c change) error {
 				switch {
 				case c.Type != typeRequest && !slices.Contains(types, c.Type):
-				case format == formatJSON:
+				case lines.json():
 					return printJSON(out, c)
 				default:
 					printLine(out, c.time(clock), c.line(clock))
@@ -75,15 +75,12 @@ lost, the command connects again and prints what happened meanwhile.`,
 	return cmd
 }
 
-// checkTail checks the flags of the command.
-func checkTail(types []string, format string) error {
+// checkTail checks the flag --types.
+func checkTail(types []string) error {
 	for _, one := range types {
 		if !slices.Contains(allTypes, one) {
 			return usage(fmt.Errorf("--types=%s: write some of %s", one, strings.Join(allTypes, ",")))
 		}
-	}
-	if format != "" && format != formatJSON {
-		return usage(fmt.Errorf("--output=%s: write json, or leave it out for lines to read", format))
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"io"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -11,6 +12,7 @@ import (
 
 func (p *program) useCommand() *cobra.Command {
 	var none bool
+	var o output
 	t := &target{plugin: p.Plugin, folder: p.Folder, choices: p.choices()}
 	called := t.program("use")
 	cmd := &cobra.Command{
@@ -35,6 +37,7 @@ always about a cluster. With -n, a choice in another namespace does not count.`,
 	t.cmd = cmd
 	t.kube.AddSelection(cmd.Flags())
 	cmd.Flags().BoolVar(&none, "none", false, "choose none any more")
+	o.add(cmd)
 	cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 		if len(args) > 0 {
 			return nil, cobra.ShellCompDirectiveNoFileComp
@@ -42,6 +45,9 @@ always about a cluster. With -n, a choice in another namespace does not count.`,
 		return t.completeSandbox(cmd, args, typed)
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := o.check(); err != nil {
+			return err
+		}
 		if none && len(args) > 0 {
 			return usage(errors.New("NAME chooses a sandbox and --none chooses none: write one of them"))
 		}
@@ -54,12 +60,11 @@ always about a cluster. With -n, a choice in another namespace does not count.`,
 			if err := t.choices.set(cluster, ""); err != nil {
 				return err
 			}
-			Fprintf(cmd.OutOrStdout(), "No sandbox is chosen %s.\n", inContext(cluster))
-			return nil
+			return t.printChoice(o, cluster, "", Sprintf("No sandbox is chosen %s.\n", inContext(cluster)))
 		case len(args) == 0:
-			return t.showChoice(cluster)
+			return t.showChoice(o, cluster)
 		}
-		return t.chooseSandbox(cluster, args[0])
+		return t.chooseSandbox(o, cluster, args[0])
 	}
 	return cmd
 }
@@ -72,7 +77,7 @@ func inContext(cluster *kube.Cluster) string {
 	return "in the context " + Printable(cluster.Context)
 }
 
-func (t *target) chooseSandbox(cluster *kube.Cluster, name string) error {
+func (t *target) chooseSandbox(o output, cluster *kube.Cluster, name string) error {
 	key, err := t.key(cluster, name)
 	if err != nil {
 		return err
@@ -83,23 +88,45 @@ func (t *target) chooseSandbox(cluster *kube.Cluster, name string) error {
 	if err := t.choices.set(cluster, key.String()); err != nil {
 		return err
 	}
-	Fprintf(t.cmd.OutOrStdout(), "Commands use the sandbox %s %s. `%s` ends that.\n", key, inContext(cluster), t.program("use --none"))
+	said := Sprintf("Commands use the sandbox %s %s. `%s` ends that.\n", key, inContext(cluster), t.program("use --none"))
+	err = t.printChoice(o, cluster, key.String(), said)
 	t.sayWhatComesBefore()
-	return nil
+	return err
 }
 
 // showChoice prints the choice on standard output, and messages about it on standard error.
-func (t *target) showChoice(cluster *kube.Cluster) error {
+func (t *target) showChoice(o output, cluster *kube.Cluster) error {
 	if _, err := t.choices.read(); err != nil {
 		return err
 	}
-	if name := t.choices.of(cluster); name != "" {
-		Fprintf(t.cmd.OutOrStdout(), "%s\n", name)
+	name := t.choices.of(cluster)
+	said := Lines("")
+	if name != "" {
+		said = Sprintf("%s\n", name)
 	} else {
 		Fprintf(t.cmd.ErrOrStderr(), "No sandbox is chosen %s: `%s NAME` chooses one.\n", inContext(cluster), t.program("use"))
 	}
+	err := t.printChoice(o, cluster, name, said)
 	t.sayWhatComesBefore()
-	return nil
+	return err
+}
+
+// choiceOf is the choice for a cluster in output for programs.
+type choiceOf struct {
+	Sandbox *string `json:"sandbox"` // null: none
+	Context string  `json:"context,omitempty"`
+	Cluster string  `json:"cluster"`
+	Before  string  `json:"before,omitempty"` // variable or file that takes precedence
+}
+
+// printChoice prints the choice for a cluster, and for people what a command says about it.
+func (t *target) printChoice(o output, cluster *kube.Cluster, sandbox string, said Lines) error {
+	var names []string
+	if sandbox != "" {
+		names = append(names, sandbox)
+	}
+	choice := choiceOf{Sandbox: text(sandbox), Context: cluster.Context, Cluster: cluster.Host(), Before: t.before()}
+	return o.print(t.cmd.OutOrStdout(), choice, names, func(out io.Writer) { Fprintf(out, "%s", said) })
 }
 
 // sayWhatComesBefore prints a message if a variable or a file takes precedence over the choice.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"regexp"
 	"strings"
 	"time"
@@ -83,6 +84,7 @@ type resourceChange struct {
 
 func (p *program) verb(v verb) *cobra.Command {
 	var a applied
+	var o output
 	example := v.example
 	if v.without == nil && !p.Plugin {
 		example = strings.TrimSpace(example + " --sandbox=team-payments/checkout")
@@ -90,7 +92,11 @@ func (p *program) verb(v verb) *cobra.Command {
 	cmd := &cobra.Command{Use: v.name, Short: v.short, Long: v.long, Example: "  " + p.called(v.name, example)}
 	t := p.target(cmd, v.arguments...)
 	a.add(cmd)
+	o.add(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := o.check(); err != nil {
+			return err
+		}
 		s, rest, err := t.find(cmd.Context(), args)
 		if err != nil {
 			return err
@@ -98,10 +104,10 @@ func (p *program) verb(v verb) *cobra.Command {
 		defer s.close()
 		if s.cluster == nil && v.without != nil {
 			said, err := v.without(cmd.Context(), s)
-			if err == nil {
-				Fprintf(cmd.OutOrStdout(), "%s\n", said)
+			if err != nil {
+				return err
 			}
-			return err
+			return printDone(cmd, o, done{s.String(), v.name, true, said})
 		}
 		resource, err := s.read(cmd.Context())
 		if err != nil {
@@ -117,10 +123,21 @@ func (p *program) verb(v verb) *cobra.Command {
 		if !a.wait {
 			change.said = "is changed, and the controller applies it"
 		}
-		Fprintf(cmd.OutOrStdout(), "The sandbox %s %s.\n", s.key, change.said)
-		return nil
+		return printDone(cmd, o, done{s.String(), v.name, a.wait, fmt.Sprintf("The sandbox %s %s.", s.key, change.said)})
 	}
 	return cmd
+}
+
+// done is a change of a sandbox in output for programs.
+type done struct {
+	Sandbox string `json:"sandbox"`
+	Done    string `json:"done"`    // name of the command
+	Applied bool   `json:"applied"` // false: the command did not wait
+	Message string `json:"message"`
+}
+
+func printDone(cmd *cobra.Command, o output, d done) error {
+	return o.print(cmd.OutOrStdout(), d, []string{d.Sandbox}, func(out io.Writer) { Fprintf(out, "%s\n", d.Message) })
 }
 
 // stamp returns a new value for a field such as spec.keyRotation.

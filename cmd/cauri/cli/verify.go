@@ -3,6 +3,7 @@ package cli
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -26,6 +27,7 @@ import (
 )
 
 func (p *program) verifyCommand() *cobra.Command {
+	var o output
 	var secret signingSecret
 	var headers, at, computed string
 	cmd := &cobra.Command{
@@ -57,7 +59,11 @@ needed: the event is signed again as usual mistakes do, and the one that fits is
 	flags.StringVar(&at, "received-at", "", "when the request arrived, such as 2026-05-31T12:00:00Z; empty: the time in its header, so that its age is not checked")
 	flags.StringVar(&computed, "computed", "", "signature that a program computed for EVENT, in place of FILE")
 	secret.add(cmd)
+	o.add(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := o.check(); err != nil {
+			return err
+		}
 		key, err := secret.of(cmd.Context(), t, nil)
 		if err != nil {
 			return err
@@ -67,39 +73,37 @@ needed: the event is signed again as usual mistakes do, and the one that fits is
 			return err
 		}
 		if computed != "" {
-			return p.verifyComputed(cmd, t, event, args, computed, key)
+			return p.verifyComputed(cmd, t, o, event, args, computed, key)
 		}
 		header, body, now, err := readCaptured(cmd.InOrStdin(), args, headers, at)
 		if err != nil {
 			return err
 		}
+		found, failure := verify(header, body, key, now, at != "")
 		if event == "" {
-			return verify(cmd.OutOrStdout(), header, body, key, now, at != "")
+			return errors.Join(found.print(cmd.OutOrStdout(), o), failure)
 		}
 		return t.withAPI(cmd, nil, func(ctx context.Context, api *sandboxapi.Client, _ *sandbox, _ []string) error {
 			stored, err := api.Event(ctx, event)
 			if err != nil {
 				return err
 			}
-			failure := verify(cmd.OutOrStdout(), header, body, key, now, at != "")
-			if err := sameBody(cmd.OutOrStdout(), event, stored.Body, string(body)); err != nil {
-				return err
-			}
-			return failure
+			other := found.compare(event, stored.Body, string(body))
+			return cmp.Or(found.print(cmd.OutOrStdout(), o), other, failure)
 		})
 	}
 	return cmd
 }
 
 // verifyComputed says how a program computed another signature of an event.
-func (p *program) verifyComputed(cmd *cobra.Command, t *target, event string, files []string, computed, key string) error {
+func (p *program) verifyComputed(cmd *cobra.Command, t *target, o output, event string, files []string, computed, key string) error {
 	if event == "" || len(files) > 0 {
 		return usage(errors.New("--computed needs the id of an event, and no file: write `cauri verify EVENT --computed=SIGNATURE`"))
 	}
 	return t.withAPI(cmd, nil, func(ctx context.Context, api *sandboxapi.Client, s *sandbox, _ []string) error {
 		x := s.explainer(p, api)
 		x.Secrets[explain.SigningSecret] = key
-		return s.diagnosed(ctx, cmd.OutOrStdout(), x, event, computed)
+		return s.diagnosed(ctx, cmd.OutOrStdout(), o, x, event, computed)
 	})
 }
 
@@ -147,12 +151,44 @@ func arrival(header http.Header, at string) (time.Time, error) {
 	return now, nil
 }
 
-// sameBody prints a line if a body is the stored body of an event. Otherwise it returns an error with the difference.
-func sameBody(out io.Writer, event, stored, body string) error {
+// verified is the result of `cauri verify`.
+type verified struct {
+	Valid bool           `json:"valid"`
+	Steps []verifiedStep `json:"steps"`
+}
+
+// verifiedStep is a step of a receiver's verification.
+type verifiedStep struct {
+	Step   string `json:"step"`
+	Result string `json:"result"` // ok, FAILED or skipped
+	Note   string `json:"note,omitempty"`
+}
+
+func (v *verified) add(result, step, note string) {
+	v.Steps = append(v.Steps, verifiedStep{step, result, note})
+}
+
+func (v *verified) print(out io.Writer, o output) error {
+	var names []string
+	for _, s := range v.Steps {
+		if s.Result == resultFailed {
+			names = append(names, s.Step)
+		}
+	}
+	return o.print(out, v, names, func(out io.Writer) {
+		for _, s := range v.Steps {
+			Fprintf(out, "%-8s %s%s\n", s.Result, s.Step, s.Note)
+		}
+	})
+}
+
+// compare adds a step if a body is the stored body of an event. Otherwise it returns an error with the difference.
+func (v *verified) compare(event, stored, body string) error {
 	if difference := differs(stored, body); difference != "" {
+		v.Valid = false
 		return negative("wrong_body", "the body is not that of %s: %s", event, difference)
 	}
-	Fprintf(out, "ok       the %d bytes of %s\n", len(body), event)
+	v.add(resultOK, fmt.Sprintf("the %d bytes of %s", len(body), event), "")
 	return nil
 }
 
@@ -217,9 +253,10 @@ func sentAt(header http.Header) time.Time {
 	return time.Unix(seconds, 0)
 }
 
-// verify prints the steps of a receiver's verification, in order. The parameter aged is true if now is not taken from the request itself.
-func verify(out io.Writer, header http.Header, body []byte, secret string, now time.Time, aged bool) error {
+// verify returns the steps of a receiver's verification, in order. The parameter aged is true if now is not taken from the request itself.
+func verify(header http.Header, body []byte, secret string, now time.Time, aged bool) (*verified, error) {
 	failure := webhooks.Verify(header, body, secret, now)
+	v := &verified{Valid: failure == nil}
 	passed := true
 	for _, step := range []struct {
 		name string
@@ -232,21 +269,21 @@ func verify(out io.Writer, header http.Header, body []byte, secret string, now t
 		switch {
 		case errors.Is(failure, step.err):
 			passed = false
-			Fprintf(out, "FAILED   %s\n", step.name)
+			v.add(resultFailed, step.name, "")
 		case passed && !aged && errors.Is(step.err, webhooks.ErrBadTimestamp):
-			Fprintf(out, "ok       %s, whose age is not checked: say with --received-at when it arrived\n", step.name)
+			v.add(resultOK, step.name, ", whose age is not checked: say with --received-at when it arrived")
 		case passed && errors.Is(step.err, webhooks.ErrBadSignature) && !webhooks.SignedBy(secret, header, body):
-			Fprintf(out, "skipped  %s: newer secrets signed it\n", step.name)
+			v.add(resultSkipped, step.name, ": newer secrets signed it")
 		case passed:
-			Fprintf(out, "ok       %s\n", step.name)
+			v.add(resultOK, step.name, "")
 		default:
-			Fprintf(out, "skipped  %s\n", step.name)
+			v.add(resultSkipped, step.name, "")
 		}
 	}
 	if failure == nil {
-		return nil
+		return v, nil
 	}
-	return negative("wrong_signature", "%w%s", failure, probableCause(header, body, secret, now))
+	return v, negative("wrong_signature", "%w%s", failure, probableCause(header, body, secret, now))
 }
 
 // probableCause returns a text about the probable cause of a failed verification. It undoes common mistakes one by one, and

@@ -93,3 +93,6 @@ const forwardFlag = "--forward-to"
 
 // maxEvent is the maximum size of an event's body, in bytes.
 const maxEvent = 1 << 20
+
+// machineMilliseconds returns a duration for programs.
+func machineMilliseconds(d time.Duration) int64 { return d.Milliseconds() }
