@@ -9,6 +9,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -43,7 +44,7 @@ func main() {
 		root.SetArgs(strings.Fields(command))
 	}
 	if err := root.ExecuteContext(ctx); err != nil {
-		err = explained(root, err)
+		err = explained(root, os.Args[1:], err)
 		cli.Complain(os.Stderr, os.Args[1:], err)
 		os.Exit(cli.ExitCode(err))
 	}
@@ -51,9 +52,9 @@ func main() {
 
 var unknownCommand = regexp.MustCompile(`^unknown command ("(?:[^"\\]|\\.)*") for "`)
 
-// explained adds a suggestion to the error of an unknown command. It parses the text, because cobra has no type for
-// that error.
-func explained(root *cobra.Command, err error) error {
+// explained adds a suggestion to the error of a command line with an unknown command. It parses the text, because cobra
+// has no type for that error.
+func explained(root *cobra.Command, args []string, err error) error {
 	parts := unknownCommand.FindStringSubmatch(err.Error())
 	if parts == nil {
 		return err
@@ -63,10 +64,33 @@ func explained(root *cobra.Command, err error) error {
 	if serve, _, err := root.Find([]string{serveName, name}); err == nil && serve.Name() == name {
 		return cli.Usage(fmt.Errorf("there is no command %s: write `%s`", name, serve.CommandPath()))
 	}
-	if similar := root.SuggestionsFor(name); len(similar) > 0 {
+	isVerb := slices.Contains(verbs, name)
+	if command := withoutVerb(root, name, args); isVerb && command != "" {
+		return cli.Usage(fmt.Errorf("there is no command %s: write `%s`", name, command))
+	}
+	if similar := root.SuggestionsFor(name); len(similar) > 0 && !isVerb {
 		return cli.Usage(fmt.Errorf("there is no command %s: is it %s?", name, strings.Join(similar, " or ")))
 	}
 	return cli.Usage(fmt.Errorf("there is no command %s: `%s --help` lists them", name, root.CommandPath()))
+}
+
+// verbs are verbs of kubectl. Commands of this program are nouns.
+var verbs = []string{"get", "show", "describe", "ls"}
+
+// withoutVerb returns the command that a user of kubectl means by a verb and a noun, such as get payments; "" for none.
+func withoutVerb(root *cobra.Command, verb string, args []string) string {
+	for _, noun := range args[slices.Index(args, verb)+1:] {
+		if strings.HasPrefix(noun, "-") {
+			continue
+		}
+		if found, _, err := root.Find([]string{noun}); err == nil && found != root {
+			return found.CommandPath()
+		}
+		if similar := root.SuggestionsFor(noun); len(similar) > 0 {
+			return root.CommandPath() + " " + similar[0]
+		}
+	}
+	return ""
 }
 
 // The groups of the commands that are not in package cli.

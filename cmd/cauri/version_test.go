@@ -100,10 +100,20 @@ func TestUnknownCommandsGetAHint(t *testing.T) {
 		"worker --encryption-key-file=x":     "there is no command worker: write `cauri serve worker`",
 		"controller --kubeconfig=x --help=1": "there is no command controller: write `cauri serve controller`",
 		"serve apo":                          "say which process: `cauri serve api`, `cauri serve worker` or `cauri serve controller`",
+		"get payments":                       "there is no command get: write `cauri payments`",
+		"get -n team payment TX_1":           "there is no command get: write `cauri payments`",
+		"describe transaction TX_1":          "there is no command describe: write `cauri payments`",
+		"get sandboxes -o json":              "there is no command get: write `cauri list`",
+		"ls testclients":                     "there is no command ls: write `cauri clients`",
+		"show clock":                         "there is no command show: write `cauri clock`",
+		"get":                                "there is no command get: `cauri --help` lists them",
+		"get zzzz":                           "there is no command get: `cauri --help` lists them",
+		"transactions":                       "there is no command transactions: is it payments?",
+		"list payments":                      "\"payments\" is one argument too many: write `cauri payments`",
 	} {
 		root := newRootCommand(false)
 		root.SetArgs(strings.Fields(name))
-		err := explained(root, root.Execute())
+		err := explained(root, strings.Fields(name), root.Execute())
 		if cli.Message(err) != want || cli.ExitCode(err) != cli.ExitUsage {
 			t.Errorf("%s: %v, exit code %d", name, err, cli.ExitCode(err))
 		}

@@ -26,8 +26,9 @@ func (p *program) clientsCommand() *cobra.Command {
 	var o output
 	var page paging
 	cmd := &cobra.Command{
-		Use:   "clients",
-		Short: "List the test clients, add one, change one, or remove one",
+		Use:        "clients",
+		SuggestFor: []string{"testclients", "test_clients", "test-clients"},
+		Short:      "List the test clients, add one, change one, or remove one",
 		Long: `List the test clients by their numbers: what each does when it is asked to pay, and
 what it has. With NUMBER, show one. payers lists those who are asked now.`,
 		Example: "  " + p.called("clients", "") + "\n  " + p.called("clients", "+250788123456 -o json"),

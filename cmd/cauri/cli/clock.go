@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"strconv"
 	"time"
 
@@ -17,22 +18,24 @@ import (
 )
 
 func (p *program) clockCommand() *cobra.Command {
-	cmd := &cobra.Command{
+	cmd := p.showClock(&cobra.Command{
 		Use:   "clock",
 		Short: "Show the time of a sandbox, or advance it",
 		Long: `Show the time of a sandbox, or advance it. What becomes due on the way is done in its
-order: pending payments settle or expire, events are sent and sent again.`,
-	}
-	cmd.AddCommand(p.clockShowCommand(), p.clockAdvanceCommand())
+order: pending payments settle or expire, events are sent and sent again. Without a
+subcommand, show the time, as show does.`,
+		Example: "  " + p.called("clock", ""),
+	})
+	cmd.AddCommand(p.showClock(&cobra.Command{
+		Use: "show", Short: "Show the time of a sandbox, and what is due next",
+		Example: "  " + p.called("clock show", ""),
+	}), p.clockAdvanceCommand())
 	return cmd
 }
 
-func (p *program) clockShowCommand() *cobra.Command {
+// showClock makes a command show the time of a sandbox.
+func (p *program) showClock(cmd *cobra.Command) *cobra.Command {
 	var o output
-	cmd := &cobra.Command{
-		Use: "show", Short: "Show the time of a sandbox, and what is due next",
-		Example: "  " + p.called("clock show", ""),
-	}
 	t := p.target(cmd)
 	o.add(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -64,10 +67,12 @@ func (p *program) clockAdvanceCommand() *cobra.Command {
 	var timeout time.Duration
 	cmd := &cobra.Command{
 		Use: "advance", Short: "Advance the time of a sandbox, and do what becomes due",
-		Example: "  " + p.called("clock advance", "--by=61m") + "\n  " + p.called("clock advance", "--to=2026-12-01T00:00:00Z") + "\n  " +
+		Long: `Advance the time of a sandbox, and do what becomes due on the way. TIME is how far, such
+as 61m, or to when, such as 2026-12-01T00:00:00Z: --by and --to say the same.`,
+		Example: "  " + p.called("clock advance", "61m") + "\n  " + p.called("clock advance", "--to=2026-12-01T00:00:00Z") + "\n  " +
 			p.called("clock advance", "--next"),
 	}
-	t := p.target(cmd)
+	t := p.target(cmd, argument{name: "TIME", form: likelyTime})
 	flags := cmd.Flags()
 	flags.DurationVar(&by, "by", 0, "how far, such as 61m or 24h")
 	flags.StringVar(&to, "to", "", "to when, such as 2026-12-01T00:00:00Z")
@@ -75,7 +80,8 @@ func (p *program) clockAdvanceCommand() *cobra.Command {
 	flags.DurationVar(&timeout, "timeout", 10*time.Minute, "how long to wait until everything is done")
 	o.add(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		request, err := advanceRequest(by, to, next)
+		_, rest := t.split(args)
+		request, err := advanceRequest(rest, by, to, next)
 		if err = errors.Join(err, o.check()); err != nil {
 			return err
 		}
@@ -94,8 +100,21 @@ func (p *program) clockAdvanceCommand() *cobra.Command {
 	return cmd
 }
 
-func advanceRequest(by time.Duration, to string, next bool) (r wire.AdvanceRequest, err error) {
-	given := 0
+// likelyTime matches the argument of `cauri clock advance`: a duration, or the beginning of a time.
+var likelyTime = regexp.MustCompile(`^-?[0-9][0-9.]*(ms|s|m|h|d|w)?([0-9.]+(ms|s|m|h))*$|^[0-9]{4}-[0-9]{2}-`)
+
+// advanceRequest returns the request for the argument, if there is one, or for the flag.
+func advanceRequest(args []string, by time.Duration, to string, next bool) (r wire.AdvanceRequest, err error) {
+	given := len(args)
+	for _, arg := range args {
+		if far, err := time.ParseDuration(arg); err == nil && far > 0 {
+			r.By = far.String()
+		} else if _, err := time.Parse(time.RFC3339, arg); err == nil {
+			r.To = arg
+		} else {
+			return r, usage(fmt.Errorf("%q: write how far ahead, such as 61m or 24h, or a time like 2026-12-01T00:00:00Z", arg))
+		}
+	}
 	if by != 0 {
 		given, r.By = given+1, by.String()
 	}
@@ -110,7 +129,7 @@ func advanceRequest(by time.Duration, to string, next bool) (r wire.AdvanceReque
 	}
 	switch {
 	case given != 1:
-		return r, usage(errors.New("say how far: one of --by=61m, --to=2026-12-01T00:00:00Z and --next"))
+		return r, usage(errors.New("say how far: 61m, or one of --by=61m, --to=2026-12-01T00:00:00Z and --next"))
 	case by < 0:
 		return r, usage(fmt.Errorf("--by=%s: a sandbox's time never goes back: write how far ahead, such as 61m", by))
 	}
@@ -131,7 +150,7 @@ func (p *program) advance(
 		made, target, err := api.Advance(soon, r)
 		if err != nil && soon.Err() != nil {
 			return made, kube.Because(cmp.Or(ctx.Err(), context.DeadlineExceeded), "the clock is not there yet and goes on: `%s` shows how far it is",
-				p.called("clock show", ""))
+				p.called("clock", ""))
 		}
 		if err != nil || target == "" {
 			return made, err

@@ -37,8 +37,9 @@ func (p *program) listCommand() *cobra.Command {
 	var page paging
 	t := &target{plugin: p.Plugin, folder: p.Folder, choices: p.choices(), completing: true}
 	cmd := &cobra.Command{
-		Use:   "list",
-		Short: "List the sandboxes of a namespace, or of all, and which one commands use",
+		Use:        "list",
+		SuggestFor: []string{"sandboxes", "sandbox"},
+		Short:      "List the sandboxes of a namespace, or of all, and which one commands use",
 		Long: `List the sandboxes of a namespace, or of all. The one with a * is the one that commands
 use where nothing names another one (` + t.program("use") + ` --help has the order). It shows no API key.
 

@@ -284,6 +284,9 @@ var (
 // inPlaceOf returns the argument or flag that a user probably means by an unexpected argument.
 func inPlaceOf(cmd *cobra.Command, argument string) string {
 	called := strings.TrimSuffix(cmd.UseLine(), " [flags]")
+	if found, _, err := cmd.Root().Find([]string{argument}); err == nil && cmd.Name() == "list" && found != cmd.Root() {
+		return found.CommandPath() // list payments
+	}
 	for _, flag := range []struct {
 		name string
 		form *regexp.Regexp

@@ -79,8 +79,9 @@ func (p *program) paymentsCommand() *cobra.Command {
 	var f transactionFilter
 	var page paging
 	cmd := &cobra.Command{
-		Use:   "payments",
-		Short: "List the payments, refunds and payouts, or show one",
+		Use:        "payments",
+		SuggestFor: []string{"transactions", "transaction", "refunds", "payouts", "disbursements"},
+		Short:      "List the payments, refunds and payouts, or show one",
 		Long: `List the payments, refunds and payouts, newest first, or show one by its id or its
 reference. explain says what happened to one, and why.`,
 		Example: "  " + p.called("payments", "") + "\n  " + p.called("payments", "--status=TIMEOUT --since=1h") + "\n  " +

@@ -420,12 +420,41 @@ func TestAdvancingTheClock(t *testing.T) {
 		}
 	})
 	sandbox := []string{"--url=" + api, "--api-key=k"}
-	run(t, Options{}, append(sandbox, "clock", "advance", "--by=61m")...).want(t, ExitSuccess, clockTime("2026-11-22T11:01:00Z"))
+	run(t, Options{}, append(sandbox, "clock", "advance", "61m")...).want(t, ExitSuccess, clockTime("2026-11-22T11:01:00Z"))
 	want := []string{`POST {"by":"1h1m0s","wait":"30s"}`, `POST {"to":"2026-11-22T11:01:00Z","wait":"30s"}`}
 	if !slices.Equal(asked, want) {
 		t.Errorf("asked %q, want %q", asked, want)
 	}
-	run(t, Options{}, append(sandbox, "clock", "show")...).want(t, ExitSuccess, "Manual", "being advanced to "+clockTime("2026-11-22T11:01:00Z"))
+	for _, show := range [][]string{{"clock"}, {"clock", "show"}} {
+		run(t, Options{}, append(sandbox, show...)...).want(t, ExitSuccess, "Manual", "being advanced to "+clockTime("2026-11-22T11:01:00Z"))
+	}
+	run(t, Options{}, append(sandbox, "clock", "advance", "2026-11-22T11:01:00Z", "-o=json")...).want(t, ExitSuccess)
+	if last := asked[len(asked)-1]; last != `POST {"to":"2026-11-22T11:01:00Z","wait":"30s"}` {
+		t.Errorf("asked %s", last)
+	}
+	for args, want := range map[string]string{
+		"":                "say how far: 61m, or one of --by=61m, --to=2026-12-01T00:00:00Z and --next",
+		"61m --next":      "say how far",
+		"61":              `"61": write how far ahead, such as 61m or 24h, or a time like 2026-12-01T00:00:00Z`,
+		"1d":              "such as 61m or 24h",
+		"-- -61m":         "write how far ahead",
+		"0s":              "write how far ahead",
+		"2026-12-01":      "or a time like 2026-12-01T00:00:00Z",
+		"61m 61m":         "one argument too many",
+		"--by=-61m":       "a sandbox's time never goes back",
+		"--to=2026-12-01": "--to=2026-12-01: write a time",
+	} {
+		run(t, Options{}, slices.Concat(sandbox, []string{"clock", "advance"}, strings.Fields(args))...).want(t, ExitUsage, want)
+	}
+	plugin := &target{plugin: true, arguments: []argument{{name: "TIME", form: likelyTime}}}
+	for arg, name := range map[string]string{"61m": "", "1h30m": "", "2026-12-01T00:00:00Z": "", "checkout": "", "1d": ""} {
+		if arg == "checkout" {
+			name = arg
+		}
+		if got, _ := plugin.split([]string{arg}); got != name {
+			t.Errorf("the plugin takes %q for the sandbox %q", arg, got)
+		}
+	}
 }
 
 // Whoever waits for a payment of a sandbox whose clock stands is told so before the time is over, and how to go on.
