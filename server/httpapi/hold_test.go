@@ -136,9 +136,8 @@ func TestFiveThousandHeldAnswers(t *testing.T) {
 	if n := count(busy); n > 4*runtime.GOMAXPROCS(0) {
 		t.Errorf("there are %d connections to the database, more than a pool has", n)
 	}
-	if n := count(
-		"select count(*) from pg_locks where database = (select oid from pg_database where datname = current_database()) and pid <> pg_backend_pid()",
-	); n != 0 {
+	const locked = "select count(*) from pg_locks join pg_stat_activity using (pid) where datname = current_database() and usename like '%cauri_api'"
+	if n := count(locked); n != 0 { // autovacuum may have some
 		t.Errorf("%d locks are held", n)
 	}
 	grown := memory() - before
