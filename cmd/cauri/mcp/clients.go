@@ -9,7 +9,7 @@ import (
 )
 
 type saveClientInput struct {
-	MSISDN   string `json:"msisdn" example:"+250788123456" doc:"The number. Operator and country follow from it."`
+	MSISDN   string `json:"msisdn" doc:"The number. Operator and country follow from it."`
 	Name     string `json:"name,omitempty" doc:"For people: who it is."`
 	Balance  *int64 `json:"balance,omitempty" minimum:"0" maximum:"1000000000000" doc:"In whole units of its currency. Of a new number, 100000 if left out."`
 	Behavior string `json:"behavior,omitempty" enum:"Approve,Cancel,WrongPin,Ignore,Manual" doc:"What the holder does when asked. Manual: answer_payer answers."`

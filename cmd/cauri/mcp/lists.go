@@ -72,7 +72,7 @@ func queryOf(pairs ...string) url.Values {
 type listTransactionsInput struct {
 	Type      string `json:"type,omitempty" enum:"collection,refund,disbursement" doc:"A collection is a payment of a customer."`
 	Status    string `json:"status,omitempty" enum:"$statuses"`
-	MSISDN    string `json:"msisdn,omitempty" example:"+250788123456" doc:"Number of the customer."`
+	MSISDN    string `json:"msisdn,omitempty" doc:"Number of the customer."`
 	OrderRef  string `json:"order_ref,omitempty" doc:"The shop's order."`
 	Reference string `json:"reference,omitempty" doc:"The shop's reference of one transaction."`
 	Since     string `json:"since,omitempty" example:"2026-05-31T12:00:00Z" doc:"Created at or after this time, in sandbox time (RFC 3339)."`

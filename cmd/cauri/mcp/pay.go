@@ -18,7 +18,7 @@ const defaultWait = 30
 
 type makePaymentInput struct {
 	Amount      int64  `json:"amount" minimum:"1" maximum:"1000000000000" doc:"In whole units of the currency."`
-	MSISDN      string `json:"msisdn,omitempty" example:"+250788123456" doc:"The payer's number. Left out: one is chosen by the fields below."`
+	MSISDN      string `json:"msisdn,omitempty" doc:"The payer's number. Left out: one is chosen by the fields below."`
 	Country     string `json:"country,omitempty" enum:"$countries" doc:"Chooses the payer."`
 	Operator    string `json:"operator,omitempty" enum:"$operators" doc:"Chooses the payer."`
 	Currency    string `json:"currency,omitempty" enum:"$currencies" doc:"Chooses the payer."`
@@ -36,7 +36,7 @@ func (in *makePaymentInput) check(wrong fieldErrors) { checkNumber(in.MSISDN, wr
 // checkNumber checks the form of a number that may be empty. A number of a wrong length is one that nobody has.
 func checkNumber(msisdn string, wrong fieldErrors) {
 	if msisdn != "" && !payments.ValidMSISDN(msisdn) {
-		wrong.add("msisdn", "is %q: write the whole number with + and the code of its country, digits only, such as +250788123456", msisdn)
+		wrong.add("msisdn", "is %q: write the whole number with + and the code of its country, digits only. list_payers has numbers", msisdn)
 	}
 }
 

@@ -44,7 +44,7 @@ func (c *call) about(err error, id string) error {
 
 type payoutInput struct {
 	Amount      int64  `json:"amount" minimum:"1" maximum:"1000000000000" doc:"In whole units of the currency."`
-	MSISDN      string `json:"msisdn" example:"+250788123456" doc:"The recipient's number."`
+	MSISDN      string `json:"msisdn" doc:"The recipient's number."`
 	Currency    string `json:"currency,omitempty" enum:"$currencies" doc:"Of a number that is neither a test client nor a test number, as the two below."`
 	Operator    string `json:"operator,omitempty" enum:"$operators"`
 	Country     string `json:"country,omitempty" enum:"$countries"`
@@ -96,7 +96,7 @@ var makePayout = define(tool{
 type answerInput struct {
 	Answer      string `json:"answer" enum:"approve,cancel,wrong_pin"`
 	Transaction string `json:"transaction,omitempty" example:"TX_01JCC5H2M4Q7ZXW3V8R6T9B0YE" doc:"Id of the pending payment. Send it or msisdn."`
-	MSISDN      string `json:"msisdn,omitempty" example:"+250788123456" doc:"Number of the payer, for whatever it is asked."`
+	MSISDN      string `json:"msisdn,omitempty" doc:"Number of the payer, for whatever it is asked."`
 	WaitSeconds *int64 `json:"wait_seconds,omitempty" minimum:"0" maximum:"120" doc:"How long to wait for the end; 30 if left out."`
 }
 
