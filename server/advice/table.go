@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/cauri-dev/cauri/server/english"
+	"github.com/cauri-dev/cauri/server/expectations"
 )
 
 // cause is a row of the table of causes that only programs and the command line tell, which speak English.
@@ -55,6 +56,15 @@ var table = []cause{
 	{NoAnswer, "The request got no answer", "The connection was closed before the answer",
 		"The transaction may be recorded. Repeat the request with the same `reference`: it makes no second one.", nil},
 	{RefusedOther, "The request was refused", "The request was answered %s", "Read the answer, and correct the request.", []any{"409 RESOURCE_ALREADY_EXIST"}},
+	{LedgerUnbalanced, "A balance is wrong", "A balance does not follow from its movements", "Look at which one, and where. This is a defect of Cauri: report it.", nil},
+	{ExpectationNotMet, "A line is not met", "A line of the expectation is not met yet", "Wait, or look at what happened: transactions, events and refused requests.", nil},
+	{ExpectationExceeded, "A line cannot be met", "There is more than a line of the expectation allows, so it cannot be met any more",
+		"Look at what the shop did too often, for example an order that is booked twice.", nil},
+	{ExpectationLate, "A line was not met in time", "A line of the expectation was not met in time",
+		"Look at what did not happen: refused requests, events that are not acknowledged, a clock that stands.", nil},
+	{ExpectationUnknown, "It cannot be told", "It cannot be told any more whether a line of the expectation was met in time", "Evaluate the expectation again, earlier.", nil},
+	{ExpectationTooManyRows, "It looks at too much", "The lines of the expectation look at too many rows", "Write `orderRef` or `reference` under `where` of the lines.", nil},
+	{ExpectationReset, "The sandbox was reset", "The sandbox was reset while the expectation was open", "Begin again with a new expectation.", nil},
 	{SandboxUnreachable, "The sandbox is not reached", "No answer comes from %s", "Start the sandbox (`cauri dev`), or correct its address in .env.cauri or CAURI_URI.",
 		[]any{"http://localhost:8080/sandboxes/default/shop"}},
 	{NoSandbox, "No sandbox is named", "No sandbox is named", "Start `cauri dev --env-file=.env.cauri`, or set CAURI_URI and CAURI_API_KEY.", nil},
@@ -76,6 +86,32 @@ const (
 	NumberUnknown     Code = "number.unknown"
 	NumberBlocked     Code = "number.blocked"
 )
+
+// The causes of an expectation that is not met, by the reason of its verdict, and of a ledger.
+const (
+	LedgerUnbalanced       Code = "ledger.unbalanced"
+	ExpectationNotMet      Code = "expectation.not_met"
+	ExpectationExceeded    Code = "expectation.exceeded"
+	ExpectationLate        Code = "expectation.deadline_exceeded"
+	ExpectationUnknown     Code = "expectation.evaluated_late"
+	ExpectationTooManyRows Code = "expectation.too_many_rows"
+	ExpectationReset       Code = "expectation.sandbox_reset"
+)
+
+// expectationCodes are the causes by the reasons of a verdict.
+var expectationCodes = map[string]Code{
+	expectations.ReasonNotMet: ExpectationNotMet, expectations.ReasonExceeded: ExpectationExceeded,
+	expectations.ReasonDeadlineExceeded: ExpectationLate, expectations.ReasonEvaluatedLate: ExpectationUnknown,
+	expectations.ReasonUnreadable: ExpectationTooManyRows, expectations.ReasonSandboxReset: ExpectationReset,
+}
+
+// OfExpectation returns why an expectation is not met. The parameter reason is that of its verdict.
+func OfExpectation(reason string) Advice {
+	if code := expectationCodes[reason]; code != "" {
+		return Of(code)
+	}
+	return Of(ExpectationNotMet)
+}
 
 // The causes of a refused request, beside those by the code of the API's error.
 const (

@@ -15,6 +15,7 @@ import (
 
 	"github.com/cauri-dev/cauri/server/advice"
 	"github.com/cauri-dev/cauri/server/grade"
+	"github.com/cauri-dev/cauri/server/httpapi/wire"
 )
 
 const troubleshooting = "docs/troubleshooting.md"
@@ -70,6 +71,39 @@ func TestEveryCauseIsDocumented(t *testing.T) {
 	}
 	if len(causes) < 100 {
 		t.Errorf("found only %d causes", len(causes))
+	}
+}
+
+// fileEndings are those of names of files, which look like codes.
+var fileEndings = []string{".go", ".json", ".log", ".md", ".sql", ".templ", ".txt", ".yaml"}
+
+// A code of a cause that stands in the code has a row in the table, and no other package than server/advice puts one together: nothing is
+// diagnosed twice.
+func TestCausesComeFromOneTable(t *testing.T) {
+	known, prefixes := map[string]bool{}, map[string]bool{}
+	for _, a := range append(advice.Causes(), grade.Causes()...) {
+		prefix, _, _ := strings.Cut(string(a.Code), ".")
+		known[string(a.Code)], prefixes[prefix] = true, true
+	}
+	for _, event := range wire.EventNames {
+		known[event] = true
+	}
+	code := regexp.MustCompile(`^([a-z]+)\.([a-z][a-z_]*)?$`)
+	for _, folder := range []string{"cmd", "server", "controllers"} {
+		for name, file := range parse(t, folder) {
+			ast.Inspect(file, func(node ast.Node) bool {
+				literal, ok := node.(*ast.BasicLit)
+				if !ok || literal.Kind != token.STRING || strings.HasPrefix(name, "server/advice/") || name == "server/grade/codes.go" {
+					return true
+				}
+				text, err := strconv.Unquote(literal.Value)
+				found := code.FindStringSubmatch(text)
+				if err == nil && found != nil && prefixes[found[1]] && !known[text] && !slices.Contains(fileEndings, filepath.Ext(text)) {
+					t.Errorf("%s: %q is no cause of server/advice", name, text)
+				}
+				return true
+			})
+		}
 	}
 }
 

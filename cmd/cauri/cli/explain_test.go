@@ -70,7 +70,7 @@ func TestExplainSaysWhatHappened(t *testing.T) {
 		explained(logged[i], cause)
 	}
 	wrong := explained("wrong", "request.invalid_body")
-	if len(wrong.Next) < 2 || !strings.Contains(wrong.Next[0].Change, "without quotes") || !strings.Contains(wrong.Next[1].Change, "+2250530000901") {
+	if len(wrong.Next) < 2 || !strings.Contains(wrong.Next[0].Change, "without quotes") || !strings.Contains(wrong.Next[1].Change, "digits only") {
 		t.Errorf("what to send instead is %+v", wrong.Next)
 	}
 	explained("text", "request.amount_form")

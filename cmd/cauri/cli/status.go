@@ -207,7 +207,8 @@ func (f *state) next(s *sandbox) (all []Lines) {
 		}
 	}
 	if f.Ledger != nil && !f.Ledger.Balanced {
-		tell("A balance does not follow from its movements. Which one, and where:\n  %s", s.command("check", "--ledger"))
+		unbalanced := advice.Of(advice.LedgerUnbalanced)
+		tell("%s. Which one, and where:\n  %s", unbalanced.What, s.command("check", "--ledger"))
 	}
 	if len(f.Refused) > 0 {
 		tell("Requests were refused, the last one %s (%s). Why:\n  %s", clockTime(f.Refused[0].Time), answerOf(&f.Refused[0]),

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -103,8 +104,10 @@ func OfRequest(r *wire.LoggedRequest) advice.Advice {
 	case code == "invalid_body" || code == "invalid_params":
 		return wrongFields(code, &said)
 	case code == "not_found" && len(said.Detail.Stores) > 0:
-		a = advice.Of(advice.UnknownStore, string(said.sent["application"]))
-		a.Steps = []advice.Step{{Change: said.Message, Purpose: "These are the stores of the sandbox"}}
+		a = advice.Of(advice.UnknownStore, short(string(said.sent["application"])))
+		a.Steps = []advice.Step{{
+			Change: "Send one of these as application: " + strings.Join(said.Detail.Stores, ", "), Purpose: "These are the stores of the sandbox",
+		}}
 	case slices.Contains(afterwards, code):
 		if of := said.transaction(r); of != "" {
 			a.Steps = []advice.Step{{
@@ -163,12 +166,15 @@ func wrongFields(code string, said *refusal) (a advice.Advice) {
 // fieldCauses are the fields whose wrong form has a cause of its own.
 var fieldCauses = map[string]advice.Code{"amount": advice.AmountForm, "msisdn": advice.NumberForm}
 
-// short returns the beginning of a value that was sent.
-func short(text string) string {
-	if runes := []rune(text); len(runes) > 60 {
-		return string(runes[:60]) + "…"
+// plainValue matches values that may stand in a sentence: an amount, a number, the slug of a store. A longer text could say anything.
+var plainValue = regexp.MustCompile(`^"?[A-Za-z0-9 .,+_-]{0,24}"?$`)
+
+// short returns a value that was sent, or what it is.
+func short(value string) string {
+	if plainValue.MatchString(value) {
+		return value
 	}
-	return text
+	return "another text, which is in the timeline"
 }
 
 // afterwards are refusals that a request meets only after the transaction was recorded.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/cauri-dev/cauri/cmd/cauri/cli"
 	"github.com/cauri-dev/cauri/cmd/cauri/explain"
+	"github.com/cauri-dev/cauri/server/advice"
 	"github.com/cauri-dev/cauri/server/english"
 	"github.com/cauri-dev/cauri/server/expectations"
 	"github.com/cauri-dev/cauri/server/grade"
@@ -73,24 +74,12 @@ var checkExpectations = define(tool{
 		out.add(step{Tool: "grade_receiver", Because: "judges the receiver by its answers"})
 		return out, nil
 	}
-	out.Cause = "expectation." + snake(state.Reason)
+	out.Cause = string(advice.OfExpectation(state.Reason).Code)
 	out.say("%d of %s not met (%s).", unmet, english.Plural(len(lines), "line is", "lines are"), state.Reason)
 	out.add(step{Tool: "list_transactions", Because: "lists what happened"}, step{Tool: "list_requests", Because: "lists requests that were refused"},
 		step{Tool: "list_events", Because: "lists the events, and whether they were acknowledged"})
 	return out, nil
 })
-
-// snake returns a name like DeadlineExceeded as deadline_exceeded.
-func snake(name string) string {
-	var b strings.Builder
-	for i, r := range name {
-		if i > 0 && r >= 'A' && r <= 'Z' {
-			b.WriteByte('_')
-		}
-		b.WriteRune(r)
-	}
-	return strings.ToLower(b.String())
-}
 
 // linesOf reads the lines of an expectation. Those about the shop may only ask this machine.
 func linesOf(expect []any) ([]expectations.Line, error) {

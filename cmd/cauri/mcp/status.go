@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/cauri-dev/cauri/cmd/cauri/explain"
 	"github.com/cauri-dev/cauri/server/advice"
 	"github.com/cauri-dev/cauri/server/english"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
@@ -168,10 +169,7 @@ func (f *statusFacts) problems() []problem {
 			step{Tool: "advance_clock", Arguments: arguments("next", true), Because: "advances the clock to what is due next"}))
 	}
 	if !f.ledger.Balanced {
-		all = append(all, problem{
-			Cause: "ledger.unbalanced", Message: "A balance does not follow from its movements.",
-			Next: []step{{Command: "cauri check --ledger", Because: "tells which balance, and where"}},
-		})
+		all = append(all, problemOf(advice.Of(advice.LedgerUnbalanced), step{Command: "cauri check --ledger", Because: "tells which balance, and where"}))
 	}
 	return all
 }
@@ -179,13 +177,11 @@ func (f *statusFacts) problems() []problem {
 // refusals returns the problem of the requests that were refused. The newest is explained.
 func (f *statusFacts) refusals() problem {
 	newest := &f.refused[0]
-	code := "none"
-	if newest.Error != nil {
-		code = *newest.Error
-	}
+	cause := explain.OfRequest(newest)
+	what, _ := cause.Sentences()
 	return problem{
-		Cause:   "request." + code,
-		Message: fmt.Sprintf("%s refused, the newest at %s: %s.", english.Plural(len(f.refused), "request was", "requests were"), newest.Time, code),
+		Cause:   string(cause.Code),
+		Message: fmt.Sprintf("%s refused, the newest at %s. %s", english.Plural(len(f.refused), "request was", "requests were"), newest.Time, what),
 		Next: []step{
 			{Tool: "explain", Arguments: arguments("id", newest.ID), Because: "tells what was wrong with the newest"},
 			{Tool: "list_requests", Because: "lists what was sent, and what to send instead"},
