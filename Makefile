@@ -204,7 +204,7 @@ bin/kind: hack/tools/go.mod hack/tools/go.sum
 	@touch bin/kind
 
 .PHONY: generate
-generate: tools bin/helm ## Write the generated files again: lists of operators and countries, CRDs, RBAC, deep copies, queries, the console's templates, docs/reference with the commands, docs/postman, the API's page, the chart's files, config/default
+generate: tools bin/helm ## Write the generated files again: lists of operators and countries, CRDs, RBAC, deep copies, queries, the console's templates, docs/reference with the commands, docs/postman, the API's page, llms.txt, the chart's files, config/default
 	@go run ./hack/markets
 	@bin/controller-gen object paths=./api/...
 	@bin/controller-gen crd:maxDescLen=1000 paths=./api/... output:crd:artifacts:config=config/crd
@@ -221,6 +221,7 @@ generate: tools bin/helm ## Write the generated files again: lists of operators 
 	@go run ./hack/causes
 	@go run ./hack/chart
 	@go run ./hack/apipage
+	@go run ./hack/llms
 	@go run ./hack/postman
 	@go test -vet=off -count=1 -run '^TestCommandPages$$' ./cmd/cauri -update >/dev/null
 

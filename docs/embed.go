@@ -5,5 +5,5 @@ import "embed"
 
 // Files has the pages.
 //
-//go:embed *.md fr/*.md
+//go:embed *.md fr/*.md reference/*.md reference/commands/*.md
 var Files embed.FS

@@ -1,4 +1,5 @@
-// Command apipage renders the pages that the api serves at /docs: that of its own API, and one for each operator's own API.
+// Command apipage renders the pages that the api serves at /docs: that of its own API, and one for each operator's own API. It also
+// writes that of its own API, and one for each operation, as Markdown.
 // The console has its examples of requests from the same templates.
 // It reads their descriptions, and the tables of the operators. `make generate` runs it, from the root of the repository.
 //
@@ -26,7 +27,7 @@ const (
 	postings = "server/assets/posting"
 )
 
-//go:embed *.html
+//go:embed *.html *.md
 var templates embed.FS
 
 func main() {
@@ -46,11 +47,11 @@ func write() error {
 		if err := os.RemoveAll(each); err != nil {
 			return err
 		}
-		if err := os.Mkdir(each, 0o755); err != nil {
-			return err
-		}
 	}
 	for name, text := range pages {
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			return err
+		}
 		if err := os.WriteFile(name, text, 0o644); err != nil {
 			return err
 		}
@@ -60,8 +61,11 @@ func write() error {
 
 // render returns the pages, and a request in each language, by their files.
 func render() (map[string][]byte, error) {
-	pages := map[string][]byte{}
 	own, err := newPage()
+	if err != nil {
+		return nil, err
+	}
+	pages, err := markdownPages(own)
 	if err != nil {
 		return nil, err
 	}

@@ -24,10 +24,23 @@ func (a *API) Route(router chi.Router) {
 			router.Method(r.Method, form, r.handler)
 		}
 	}
-	for path, page := range apidoc.Pages(apidoc.Hosts{Public: a.baseURL, Console: a.console, Consoles: a.consoles, Sandbox: a.examples}) {
+	hosts := apidoc.Hosts{Public: a.baseURL, Console: a.console, Consoles: a.consoles, Sandbox: a.examples}
+	for path, page := range apidoc.Pages(hosts) {
 		for _, form := range httpfront.FormsOf(path) {
 			router.Method(http.MethodGet, form, page)
 			router.Method(http.MethodPost, form, page)
+		}
+	}
+	none := answer.open(a.notFound(router))
+	for _, path := range apidoc.TextPaths {
+		for _, form := range httpfront.FormsOf(path) {
+			router.Get(form, func(w http.ResponseWriter, r *http.Request) {
+				if text := hosts.Text(r, r.URL.Path); text != nil {
+					text.ServeHTTP(w, r)
+				} else {
+					none(w, r)
+				}
+			})
 		}
 	}
 	for _, form := range httpfront.FormsOf(apidoc.AssetPath) {

@@ -84,6 +84,10 @@ var routesAccess = map[string]access{
 	"POST /docs/moov":                                      {own: 200, other: 200, anybody: 200},
 	"GET /docs/orange":                                     {own: 200, other: 200, anybody: 200},
 	"POST /docs/orange":                                    {own: 200, other: 200, anybody: 200},
+	"GET /llms.txt":                                        {own: 200, other: 200, anybody: 200},
+	"GET /llms-full.txt":                                   {own: 200, other: 200, anybody: 200},
+	"GET /docs.md":                                         {own: 200, other: 200, anybody: 200},
+	"GET /docs/*":                                          {own: 404, other: 404, anybody: 404},
 	"GET /docs/assets/{file}":                              {own: 404, other: 404, anybody: 404},
 }
 

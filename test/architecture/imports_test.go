@@ -27,7 +27,7 @@ var (
 	// computes are the packages that compute and judge without a database.
 	computes = []string{
 		"server/advice", "server/assets", "server/egress", "server/english", "server/expectations", "server/faults", "server/grade",
-		"server/junit", "server/ledgercsv", "server/operators", "server/payments", "server/secrets", "server/stories", "server/syntax",
+		"server/junit", "server/ledgercsv", "server/manual", "server/operators", "server/payments", "server/secrets", "server/stories", "server/syntax",
 		"server/webhooks",
 	}
 	// stores are the packages that ask the database.

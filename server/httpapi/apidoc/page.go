@@ -30,7 +30,7 @@ const (
 
 // rendered are the pages. `make generate` renders them (hack/apipage).
 //
-//go:embed page/*.html
+//go:embed page/*.html page/*.md page/api/*.md
 var rendered embed.FS
 
 // Hosts says where the pages and the consoles are.
@@ -48,7 +48,10 @@ func Pages(hosts Hosts) map[string]http.Handler {
 	pages := map[string]http.Handler{}
 	entries, _ := rendered.ReadDir("page") // embedded files are always there
 	for _, entry := range entries {
-		name := strings.TrimSuffix(entry.Name(), ".html")
+		name, isPage := strings.CutSuffix(entry.Name(), ".html")
+		if !isPage {
+			continue
+		}
 		path := PagePath + "/" + name
 		if "/"+name == PagePath {
 			path = PagePath
@@ -117,7 +120,14 @@ func (p *page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusSeeOther)
 		return
 	}
-	theme, address, market := assets.Theme(r), []byte(assets.Shown(origin+form)), p.marketOf(form)
+	if content := p.asMarkdown(r); content != nil {
+		content.ServeHTTP(w, r)
+		return
+	}
+	theme, address, market := assets.Theme(r), []byte(assets.Shown(origin+form)), exampleMarket
+	if p.path == PagePath {
+		market = p.marketOf(form)
+	}
 	page := p.shared()
 	parts := make([][]byte, 0, 2*len(page.pieces))
 	for _, piece := range page.pieces {
@@ -141,7 +151,7 @@ func (p *page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	content.Header.Set("Content-Security-Policy", assets.Policy)
 	content.Header.Set("Referrer-Policy", "no-referrer")
 	content.Header.Set("Cross-Origin-Opener-Policy", "same-origin")
-	content.Header.Set("Vary", "Cookie, Accept-Encoding")
+	content.Header.Set("Vary", "Accept, Cookie, Accept-Encoding")
 	content.ServeHTTP(w, r)
 }
 

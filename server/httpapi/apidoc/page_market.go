@@ -52,12 +52,12 @@ func placesOfExamples(text []byte) (places []place) {
 	return places
 }
 
-// marketOf returns the market of the examples of a page.
-func (p *page) marketOf(form string) sandboxes.Market {
-	if p.Sandbox == nil || p.path != PagePath {
+// marketOf returns the market of the examples at an address.
+func (h Hosts) marketOf(form string) sandboxes.Market {
+	if h.Sandbox == nil {
 		return exampleMarket
 	}
-	sandbox := p.Sandbox(form)
+	sandbox := h.Sandbox(form)
 	if sandbox == nil {
 		return exampleMarket
 	}
