@@ -16,6 +16,7 @@ import (
 	"github.com/cauri-dev/cauri/server/english"
 	"github.com/cauri-dev/cauri/server/httpfront"
 	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/proof"
 )
 
@@ -29,9 +30,10 @@ const (
 // account is a balance with a page of its movements.
 type account struct {
 	*proof.AccountProof
-	names        map[string]string // of the SIMs in the entries and of the account, by number
-	entries      []proof.Entry     // newest first
-	newer, older string            // addresses of the pages beside it; empty: there is none
+	names        map[string]string      // of the account's SIM, by number
+	then         map[payments.ID]string // of the SIMs in the entries, by transaction
+	entries      []proof.Entry          // newest first
+	newer, older string                 // addresses of the pages beside it; empty: there is none
 }
 
 // account shows a float or a SIM with its movements.
@@ -86,15 +88,16 @@ func (c *Console) readAccount(v *visit) (*account, error) {
 		return nil, err
 	}
 	slices.Reverse(a.entries)
-	numbers := []string{found.MSISDN}
+	if a.names, err = c.Ledger.SIMNames(v.ctx(), tenant, []string{found.MSISDN}); err != nil {
+		return nil, err
+	}
+	var ids []payments.ID
 	for _, e := range a.entries {
-		for _, p := range e.Postings {
-			if number, ok := strings.CutPrefix(p.Account, proof.TestClientAccount+":"); ok {
-				numbers = append(numbers, number)
-			}
+		if e.Transaction != nil {
+			ids = append(ids, *e.Transaction)
 		}
 	}
-	a.names, err = c.Ledger.SIMNames(v.ctx(), tenant, numbers)
+	a.then, err = c.Ledger.PartyNames(v.ctx(), tenant, ids)
 	return a, err
 }
 
@@ -122,9 +125,13 @@ func side(e *proof.Entry, debit bool) []proof.Posting {
 }
 
 // party returns the text for a posting's account. person is true if the text is the name of a person.
-func (a *account) party(p proof.Posting) (text string, person bool) {
+func (a *account) party(e *proof.Entry, p proof.Posting) (text string, person bool) {
 	number, ok := strings.CutPrefix(p.Account, proof.TestClientAccount+":")
-	if name := a.names[number]; ok && name != "" {
+	name := a.names[number]
+	if e.Transaction != nil {
+		name = a.then[*e.Transaction]
+	}
+	if ok && name != "" {
 		return name, true
 	}
 	return p.Account, false

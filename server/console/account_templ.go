@@ -712,7 +712,7 @@ func entryLine(v *visit, a *account, e *proof.Entry) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		for _, p := range side(e, true) {
-			templ_7745c5c3_Err = postingLine(v, a, p, p.Debit).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = postingLine(v, a, e, p, p.Debit).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -722,7 +722,7 @@ func entryLine(v *visit, a *account, e *proof.Entry) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		for _, p := range side(e, false) {
-			templ_7745c5c3_Err = postingLine(v, a, p, p.Credit).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = postingLine(v, a, e, p, p.Credit).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -761,7 +761,7 @@ func entryLine(v *visit, a *account, e *proof.Entry) templ.Component {
 	})
 }
 
-func postingLine(v *visit, a *account, p proof.Posting, n int64) templ.Component {
+func postingLine(v *visit, a *account, e *proof.Entry, p proof.Posting, n int64) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -778,7 +778,7 @@ func postingLine(v *visit, a *account, p proof.Posting, n int64) templ.Component
 		}
 		ctx = templ.InitializeContext(ctx)
 		ctx = templ.ClearChildren(ctx)
-		text, person := a.party(p)
+		text, person := a.party(e, p)
 		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 66, "<span class=\"pair\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err

@@ -87,11 +87,11 @@ func (c *Console) readEvent(v *visit) (*eventPage, error) {
 		if err != nil {
 			return nil, err
 		}
-		names, err := c.Ledger.SIMNames(ctx, tenant, []string{t.MSISDN})
+		names, err := c.Ledger.PartyNames(ctx, tenant, []payments.ID{t.ID})
 		if err != nil {
 			return nil, err
 		}
-		e.payment = &paymentDetail{paymentRow: paymentRow{Transaction: t, name: names[t.MSISDN]}}
+		e.payment = &paymentDetail{paymentRow: paymentRow{Transaction: t, name: names[t.ID]}}
 	}
 	e.webhook, err = c.Service.ReadWebhook(ctx, v.who)
 	return e, err

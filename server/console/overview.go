@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -108,7 +109,7 @@ func (c *Console) readFeed(v *visit) ([]feedRow, error) {
 		return nil, err
 	}
 	var rows []feedRow
-	var numbers []string
+	var ids []payments.ID
 	operatorOf := map[payments.ID]payments.Operator{}
 	for _, t := range transactions {
 		operatorOf[t.ID] = t.Operator
@@ -116,7 +117,7 @@ func (c *Console) readFeed(v *visit) ([]feedRow, error) {
 		if t.CompletedAt != nil {
 			at = *t.CompletedAt
 		}
-		rows, numbers = append(rows, feedRow{at: at, transaction: t, who: t.MSISDN}), append(numbers, t.MSISDN)
+		rows, ids = append(rows, feedRow{at: at, transaction: t}), append(ids, t.ID)
 	}
 	for i := range events {
 		if e := &events[i]; e.Attempts > 0 || e.State == ledger.EventQueued {
@@ -127,15 +128,13 @@ func (c *Console) readFeed(v *visit) ([]feedRow, error) {
 			rows = append(rows, row)
 		}
 	}
-	names, err := c.Ledger.SIMNames(ctx, tenant, numbers)
+	names, err := c.Ledger.PartyNames(ctx, tenant, ids)
 	if err != nil {
 		return nil, err
 	}
 	for i := range rows {
-		if name := names[rows[i].who]; name != "" {
-			rows[i].who = name
-		} else if rows[i].transaction != nil {
-			rows[i].who = locale.Phone(rows[i].who)
+		if t := rows[i].transaction; t != nil {
+			rows[i].who = cmp.Or(names[t.ID], locale.Phone(t.MSISDN))
 		}
 	}
 	slices.SortStableFunc(rows, func(a, b feedRow) int { return b.at.Compare(a.at) })

@@ -28,7 +28,7 @@ const mostRefunds = 100
 // paymentDetail is a transaction with its movements, its refunds and its events.
 type paymentDetail struct {
 	paymentRow
-	client  *ledger.TestClient // test client with its number; nil for none
+	client  *ledger.TestClient // test client that has its number now; nil for none
 	moves   []move
 	parent  *payments.Transaction
 	refunds []paymentRow     // oldest first
@@ -76,8 +76,13 @@ func (c *Console) readPayment(v *visit) (*paymentDetail, error) {
 	}
 	d := &paymentDetail{paymentRow: paymentRow{Transaction: t}}
 	if err == nil {
-		d.client, d.name = client, client.Name
+		d.client = client
 	}
+	names, err := c.Ledger.PartyNames(ctx, tenant, []payments.ID{id})
+	if err != nil {
+		return nil, err
+	}
+	d.name = names[id]
 	if t.ParentID != nil {
 		if d.parent, err = c.Ledger.GetTransaction(ctx, tenant, *t.ParentID); err != nil {
 			return nil, err

@@ -26,7 +26,7 @@ type paymentList struct {
 // paymentRow is a transaction in the list.
 type paymentRow struct {
 	*payments.Transaction
-	name     string          // of the SIM; empty: there is none
+	name     string          // of the SIM at the time; empty: there is none
 	delivery ledger.Delivery // of its event; zero value: there is none yet
 }
 
@@ -81,18 +81,18 @@ func (c *Console) paymentRows(v *visit, found []*payments.Transaction) ([]paymen
 	if len(found) == 0 {
 		return nil, nil
 	}
-	var numbers []string
+	var ids []payments.ID
 	for _, t := range found {
-		numbers = append(numbers, t.MSISDN)
+		ids = append(ids, t.ID)
 	}
-	names, err := c.Ledger.SIMNames(v.ctx(), v.who.Sandbox.Tenant, numbers)
+	names, err := c.Ledger.PartyNames(v.ctx(), v.who.Sandbox.Tenant, ids)
 	if err != nil {
 		return nil, err
 	}
 	deliveries, err := c.Ledger.Deliveries(v.ctx(), v.who.Sandbox.Tenant, found)
 	rows := make([]paymentRow, len(found))
 	for i, t := range found {
-		rows[i] = paymentRow{t, names[t.MSISDN], deliveries[t.ID]}
+		rows[i] = paymentRow{t, names[t.ID], deliveries[t.ID]}
 	}
 	return rows, err
 }

@@ -210,3 +210,44 @@ func TestFailedPayoutsHaveNoMinus(t *testing.T) {
 		t.Errorf("a failed payout: %s", text)
 	}
 }
+
+// A transaction has the name that its payer had. A number that is another SIM's now, or has another name, stands alone.
+func TestNamesAreThoseOfTheTime(t *testing.T) {
+	f := newFixture(t)
+	const number, past, renamed, other = "+250788700001", "Aya Past", "Binta Renamed", "Chance Other"
+	const success = `,"scenario":"success"`
+	f.heard()
+	b := f.signedIn(checkout, key)
+	change := func(method, path, body string) {
+		t.Helper()
+		if status := f.ask(key, method, "/v1/test_clients"+path, body); status >= http.StatusMultipleChoices {
+			t.Fatalf("%s %s is answered %d", method, path, status)
+		}
+	}
+	has := func(id, want string) {
+		t.Helper()
+		for _, path := range []string{"/payments/" + id, "/webhooks/evt_" + strings.TrimPrefix(id, "TX_"), "/payments?number=" + url.QueryEscape(number), "/webhooks", "/overview", "/ledger/RWF"} {
+			text := b.get(checkout + path).text
+			for _, name := range []string{past, renamed, other} {
+				if strings.Contains(text, name) != (name == want) {
+					t.Errorf("%s: %s is there: %t, want %q", path, name, strings.Contains(text, name), want)
+				}
+			}
+		}
+	}
+	client := func(name string) {
+		t.Helper()
+		change("POST", "", fmt.Sprintf(`{"msisdn":%q,"operator":"mtn","country":"RW","name":%q,"balance":50000}`, number, name))
+	}
+	client(past)
+	first := f.pay(key, number, "order-1", success)
+	has(first, past)
+	change("PATCH", "/"+number, fmt.Sprintf(`{"name":%q}`, renamed))
+	has(first, "")
+	change("PATCH", "/"+number, `{"balance":40000}`) // it keeps the name
+	has(f.pay(key, number, "order-2", success), renamed)
+	change("DELETE", "/"+number, "")
+	client(other)
+	has(first, "")
+	has(f.pay(key, number, "order-3", success), other)
+}

@@ -1,6 +1,9 @@
 package console
 
 import (
+	"maps"
+	"slices"
+
 	"github.com/cauri-dev/cauri/server/advice"
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/payments"
@@ -115,18 +118,13 @@ func (c *Console) eventRows(v *visit, found []ledger.Event) ([]eventRow, error) 
 	if err != nil {
 		return nil, err
 	}
-	var numbers []string
-	for _, order := range orders {
-		numbers = append(numbers, order.MSISDN)
-	}
-	names, err := c.Ledger.SIMNames(v.ctx(), v.who.Sandbox.Tenant, numbers)
+	names, err := c.Ledger.PartyNames(v.ctx(), v.who.Sandbox.Tenant, slices.Collect(maps.Keys(orders)))
 	rows := make([]eventRow, len(found))
 	for i := range found {
-		var order ledger.OrderOf
+		rows[i].Event = found[i]
 		if of := found[i].Transaction; of != nil {
-			order = orders[*of]
+			rows[i].OrderOf, rows[i].name = orders[*of], names[*of]
 		}
-		rows[i] = eventRow{found[i], order, names[order.MSISDN]}
 	}
 	return rows, err
 }

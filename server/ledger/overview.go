@@ -121,6 +121,21 @@ func (l *Ledger) SIMNames(ctx context.Context, tenant int64, numbers []string) (
 	return names, postgres.Classify(err, "looking up the names of SIMs")
 }
 
+// PartyNames returns the names that the payers and the recipients of these transactions had at the time. A name of today
+// is not in the map if the number is that of another SIM now, or had another name.
+func (l *Ledger) PartyNames(ctx context.Context, tenant int64, of []payments.ID) (map[payments.ID]string, error) {
+	ids := make([]pgtype.UUID, len(of))
+	for i := range of {
+		ids[i] = postgres.UUID(of[i])
+	}
+	rows, err := l.core.Tenant(tenant).PartyNames(ctx, ids, tenant)
+	names := make(map[payments.ID]string, len(rows))
+	for _, r := range rows {
+		names[r.ID.Bytes] = r.Name
+	}
+	return names, postgres.Classify(err, "looking up the names of payers")
+}
+
 // FaultActs is how often a declared fault acted.
 type FaultActs struct {
 	Acts   int64

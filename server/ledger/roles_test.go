@@ -164,6 +164,7 @@ var tenantStatements = []string{
 	"OrdersOf",
 	"SandboxHealth",
 	"UnacknowledgedCallbacks",
+	"PartyNames",
 	"SIMNames",
 	"UseConsoleLink",
 	// expectations

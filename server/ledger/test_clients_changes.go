@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 	"github.com/cauri-dev/cauri/server/sandboxes"
@@ -119,7 +120,7 @@ func (l *Ledger) ChangeTestClient(
 		}
 		err = q.ChangeTestClient(ctx, sqlc.ChangeTestClientParams{
 			Tenant: tenant, SimID: row.SimID, Name: wanted.Name, Blocked: wanted.Blocked, Behavior: string(wanted.Behavior),
-			Balance: wanted.Balance, Movements: movements,
+			Balance: wanted.Balance, Movements: movements, NowID: postgres.UUID(payments.FirstID(time.Now())),
 		})
 		if err != nil {
 			return err

@@ -425,6 +425,8 @@ create table sims (
   -- Real time until which the holder answers by hand, whatever the behavior; null or past: not so. It is no
   -- part of the resource, and gone after a reset.
   manual_until timestamptz,
+  -- The least id of a transaction that the present name is older than. Null: the SIM had no other name.
+  named_from uuid,
   generation bigint not null default 0, -- as in organizations
   primary key (tenant, sim_id),
   unique (tenant, msisdn),
@@ -1677,7 +1679,7 @@ grant select on set_faults to cauri_tenant;
 grant select,
     insert (balance, behavior, blocked, country, currency, movements, msisdn, name, opening, operator,
     sim_id, source, tenant),
-    update (balance, behavior, blocked, changed_at, manual_until, movements, name),
+    update (balance, behavior, blocked, changed_at, manual_until, movements, name, named_from),
     delete
   on sims to cauri_tenant;
 grant select (balance, blocked, country, currency, movements, msisdn, number_key, operator, sim_id),

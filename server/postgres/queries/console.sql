@@ -123,6 +123,16 @@ order by a.tenant desc, a.event_id desc, a.attempt desc limit sqlc.arg(most);
 select s.msisdn, s.name from sims s
 where s.tenant = sqlc.arg(tenant) and s.msisdn = any(sqlc.arg(numbers)::text[]);
 
+-- name: PartyNames :many
+-- The names that the payers and the recipients of these transactions had at the time, looked up as in
+-- DeliveryStates. There is no row for one that is gone, or has had another name since.
+select t.id, t.name from unnest(sqlc.arg(ids)::uuid[]) asked (of_id)
+cross join lateral (
+  select tx.id, s.name from transactions tx
+  join sims s on s.tenant = sqlc.arg(tenant) and s.sim_id = tx.sim_id
+  where tx.tenant = sqlc.arg(tenant) and tx.id = asked.of_id
+    and (s.named_from is null or s.named_from <= tx.id) limit 1) t;
+
 -- name: OrdersOf :many
 -- The orders, numbers and operators of these transactions, looked up as in DeliveryStates.
 select t.id, t.order_ref, t.msisdn, t.operator from unnest(sqlc.arg(ids)::uuid[]) asked (of_id)

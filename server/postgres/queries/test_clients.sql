@@ -25,7 +25,8 @@ select * from sims where tenant = sqlc.arg(tenant) and msisdn = sqlc.arg(msisdn)
 -- name: ChangeTestClient :exec
 update sims
 set name = sqlc.arg(name), blocked = sqlc.arg(blocked), behavior = sqlc.arg(behavior),
-  balance = sqlc.arg(balance), movements = sqlc.arg(movements), changed_at = now()
+  balance = sqlc.arg(balance), movements = sqlc.arg(movements), changed_at = now(),
+  named_from = case when name = sqlc.arg(name) then named_from else sqlc.arg(now_id)::uuid end
 where tenant = sqlc.arg(tenant) and sim_id = sqlc.arg(sim_id) and source = 'api';
 
 -- name: SetManual :exec

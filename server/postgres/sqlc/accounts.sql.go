@@ -220,7 +220,7 @@ func (q *Queries) ListFloats(ctx context.Context, tenant int64) ([]Float, error)
 }
 
 const lockSIM = `-- name: LockSIM :one
-select tenant, sim_id, name, source, msisdn, operator, country, currency, blocked, behavior, balance, movements, opening, changed_at, manual_until, generation from sims where tenant = $1 and sim_id = $2 for update
+select tenant, sim_id, name, source, msisdn, operator, country, currency, blocked, behavior, balance, movements, opening, changed_at, manual_until, named_from, generation from sims where tenant = $1 and sim_id = $2 for update
 `
 
 func (q *Queries) LockSIM(ctx context.Context, tenant int64, simID pgtype.UUID) (Sim, error) {
@@ -242,6 +242,7 @@ func (q *Queries) LockSIM(ctx context.Context, tenant int64, simID pgtype.UUID) 
 		&i.Opening,
 		&i.ChangedAt,
 		&i.ManualUntil,
+		&i.NamedFrom,
 		&i.Generation,
 	)
 	return i, err

@@ -395,6 +395,42 @@ func (q *Queries) OrdersOf(ctx context.Context, ids []pgtype.UUID, tenant int64)
 	return items, nil
 }
 
+const partyNames = `-- name: PartyNames :many
+select t.id, t.name from unnest($1::uuid[]) asked (of_id)
+cross join lateral (
+  select tx.id, s.name from transactions tx
+  join sims s on s.tenant = $2 and s.sim_id = tx.sim_id
+  where tx.tenant = $2 and tx.id = asked.of_id
+    and (s.named_from is null or s.named_from <= tx.id) limit 1) t
+`
+
+type PartyNamesRow struct {
+	ID   pgtype.UUID `db:"id"`
+	Name string      `db:"name"`
+}
+
+// The names that the payers and the recipients of these transactions had at the time, looked up as in
+// DeliveryStates. There is no row for one that is gone, or has had another name since.
+func (q *Queries) PartyNames(ctx context.Context, ids []pgtype.UUID, tenant int64) ([]PartyNamesRow, error) {
+	rows, err := q.db.Query(ctx, partyNames, ids, tenant)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []PartyNamesRow
+	for rows.Next() {
+		var i PartyNamesRow
+		if err := rows.Scan(&i.ID, &i.Name); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const sIMNames = `-- name: SIMNames :many
 select s.msisdn, s.name from sims s
 where s.tenant = $1 and s.msisdn = any($2::text[])

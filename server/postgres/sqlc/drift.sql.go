@@ -86,7 +86,7 @@ func (q *Queries) FindOrganization(ctx context.Context, resourceUid pgtype.UUID)
 }
 
 const findRegisteredSIM = `-- name: FindRegisteredSIM :one
-select s.tenant, s.sim_id, s.name, s.source, s.msisdn, s.operator, s.country, s.currency, s.blocked, s.behavior, s.balance, s.movements, s.opening, s.changed_at, s.manual_until, s.generation from sims s join organizations o using (tenant)
+select s.tenant, s.sim_id, s.name, s.source, s.msisdn, s.operator, s.country, s.currency, s.blocked, s.behavior, s.balance, s.movements, s.opening, s.changed_at, s.manual_until, s.named_from, s.generation from sims s join organizations o using (tenant)
 where o.resource_uid = $1 and o.retained_at is null and s.sim_id = $2
 `
 
@@ -109,6 +109,7 @@ func (q *Queries) FindRegisteredSIM(ctx context.Context, resourceUid pgtype.UUID
 		&i.Opening,
 		&i.ChangedAt,
 		&i.ManualUntil,
+		&i.NamedFrom,
 		&i.Generation,
 	)
 	return i, err

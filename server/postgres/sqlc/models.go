@@ -315,6 +315,7 @@ type Sim struct {
 	Opening     int64       `db:"opening"`
 	ChangedAt   time.Time   `db:"changed_at"`
 	ManualUntil *time.Time  `db:"manual_until"`
+	NamedFrom   pgtype.UUID `db:"named_from"`
 	Generation  int64       `db:"generation"`
 }
 

@@ -212,7 +212,7 @@ func (q *Queries) FindReference(ctx context.Context, tenant int64, reference str
 
 const findSIM = `-- name: FindSIM :one
 
-select tenant, sim_id, name, source, msisdn, operator, country, currency, blocked, behavior, balance, movements, opening, changed_at, manual_until, generation from sims where tenant = $1 and msisdn = $2
+select tenant, sim_id, name, source, msisdn, operator, country, currency, blocked, behavior, balance, movements, opening, changed_at, manual_until, named_from, generation from sims where tenant = $1 and msisdn = $2
 `
 
 // Every statement here runs in the tenant scope and is one round trip.
@@ -240,6 +240,7 @@ func (q *Queries) FindSIM(ctx context.Context, tenant int64, mSISDN string) (Sim
 		&i.Opening,
 		&i.ChangedAt,
 		&i.ManualUntil,
+		&i.NamedFrom,
 		&i.Generation,
 	)
 	return i, err

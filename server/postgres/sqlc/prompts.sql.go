@@ -14,7 +14,7 @@ import (
 )
 
 const findTestClient = `-- name: FindTestClient :one
-select sims.tenant, sims.sim_id, sims.name, sims.source, sims.msisdn, sims.operator, sims.country, sims.currency, sims.blocked, sims.behavior, sims.balance, sims.movements, sims.opening, sims.changed_at, sims.manual_until, sims.generation, coalesce((
+select sims.tenant, sims.sim_id, sims.name, sims.source, sims.msisdn, sims.operator, sims.country, sims.currency, sims.blocked, sims.behavior, sims.balance, sims.movements, sims.opening, sims.changed_at, sims.manual_until, sims.named_from, sims.generation, coalesce((
   select count(*) from transactions t
   where t.tenant = $1 and t.status = 'PENDING' and not t.passthrough and t.sim_id = sims.sim_id
 ), 0)::bigint as prompts
@@ -46,6 +46,7 @@ func (q *Queries) FindTestClient(ctx context.Context, tenant int64, mSISDN strin
 		&i.Sim.Opening,
 		&i.Sim.ChangedAt,
 		&i.Sim.ManualUntil,
+		&i.Sim.NamedFrom,
 		&i.Sim.Generation,
 		&i.Prompts,
 	)
@@ -208,7 +209,7 @@ func (q *Queries) ListPrompts(ctx context.Context, after pgtype.UUID, batch int3
 const listTestClients = `-- name: ListTestClients :many
 
 with page as materialized (
-  select s.tenant, s.sim_id, s.name, s.source, s.msisdn, s.operator, s.country, s.currency, s.blocked, s.behavior, s.balance, s.movements, s.opening, s.changed_at, s.manual_until, s.generation from sims s
+  select s.tenant, s.sim_id, s.name, s.source, s.msisdn, s.operator, s.country, s.currency, s.blocked, s.behavior, s.balance, s.movements, s.opening, s.changed_at, s.manual_until, s.named_from, s.generation from sims s
   where s.tenant = $1 and s.msisdn > $2
     and s.operator = coalesce($3, s.operator)
       and s.country = coalesce($4, s.country)
@@ -220,7 +221,7 @@ with page as materialized (
     and t.sim_id in (select page.sim_id from page)
   group by t.sim_id
 )
-select sims.tenant, sims.sim_id, sims.name, sims.source, sims.msisdn, sims.operator, sims.country, sims.currency, sims.blocked, sims.behavior, sims.balance, sims.movements, sims.opening, sims.changed_at, sims.manual_until, sims.generation, coalesce(waiting.prompts, 0)::bigint as prompts
+select sims.tenant, sims.sim_id, sims.name, sims.source, sims.msisdn, sims.operator, sims.country, sims.currency, sims.blocked, sims.behavior, sims.balance, sims.movements, sims.opening, sims.changed_at, sims.manual_until, sims.named_from, sims.generation, coalesce(waiting.prompts, 0)::bigint as prompts
 from page sims left join waiting on waiting.sim_id = sims.sim_id
 order by sims.msisdn
 `
@@ -274,6 +275,7 @@ func (q *Queries) ListTestClients(ctx context.Context, arg ListTestClientsParams
 			&i.Sim.Opening,
 			&i.Sim.ChangedAt,
 			&i.Sim.ManualUntil,
+			&i.Sim.NamedFrom,
 			&i.Sim.Generation,
 			&i.Prompts,
 		); err != nil {

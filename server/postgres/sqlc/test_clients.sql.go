@@ -14,8 +14,9 @@ import (
 const changeTestClient = `-- name: ChangeTestClient :exec
 update sims
 set name = $1, blocked = $2, behavior = $3,
-  balance = $4, movements = $5, changed_at = now()
-where tenant = $6 and sim_id = $7 and source = 'api'
+  balance = $4, movements = $5, changed_at = now(),
+  named_from = case when name = $1 then named_from else $6::uuid end
+where tenant = $7 and sim_id = $8 and source = 'api'
 `
 
 type ChangeTestClientParams struct {
@@ -24,6 +25,7 @@ type ChangeTestClientParams struct {
 	Behavior  string      `db:"behavior"`
 	Balance   int64       `db:"balance"`
 	Movements int64       `db:"movements"`
+	NowID     pgtype.UUID `db:"now_id"`
 	Tenant    int64       `db:"tenant"`
 	SimID     pgtype.UUID `db:"sim_id"`
 }
@@ -35,6 +37,7 @@ func (q *Queries) ChangeTestClient(ctx context.Context, arg ChangeTestClientPara
 		arg.Behavior,
 		arg.Balance,
 		arg.Movements,
+		arg.NowID,
 		arg.Tenant,
 		arg.SimID,
 	)
@@ -127,7 +130,7 @@ func (q *Queries) HoldRegistry(ctx context.Context, tenant int64) (int64, error)
 }
 
 const lockTestClient = `-- name: LockTestClient :one
-select tenant, sim_id, name, source, msisdn, operator, country, currency, blocked, behavior, balance, movements, opening, changed_at, manual_until, generation from sims where tenant = $1 and msisdn = $2 for update
+select tenant, sim_id, name, source, msisdn, operator, country, currency, blocked, behavior, balance, movements, opening, changed_at, manual_until, named_from, generation from sims where tenant = $1 and msisdn = $2 for update
 `
 
 func (q *Queries) LockTestClient(ctx context.Context, tenant int64, mSISDN string) (Sim, error) {
@@ -149,6 +152,7 @@ func (q *Queries) LockTestClient(ctx context.Context, tenant int64, mSISDN strin
 		&i.Opening,
 		&i.ChangedAt,
 		&i.ManualUntil,
+		&i.NamedFrom,
 		&i.Generation,
 	)
 	return i, err
