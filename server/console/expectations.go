@@ -162,14 +162,14 @@ func (l *expectationsPage) reasonOf(v *visit, reason string) string {
 	return v.Text("A line is not met yet.")
 }
 
-// unmet returns the first line that is not met. It returns "" if all are met, or if none was evaluated.
-func unmet(e *observations.Expectation) string {
-	for _, r := range e.Results {
-		if !r.Met {
-			return r.Line
+// unmet returns the first line that is not met. It returns nil if all are met, or if none was evaluated.
+func unmet(e *observations.Expectation) *expectations.Line {
+	for i, r := range e.Results {
+		if !r.Met && i < len(e.Lines) {
+			return &e.Lines[i]
 		}
 	}
-	return ""
+	return nil
 }
 
 // exampleLine is a line in YAML.

@@ -3,7 +3,6 @@ package expectations
 import (
 	"cmp"
 	"encoding/json"
-	"fmt"
 	"strings"
 
 	"github.com/cauri-dev/cauri/server/english"
@@ -112,32 +111,38 @@ func TypeOfEvent(name string) payments.Type {
 }
 
 // String returns the line in one line of text.
-func (l *Line) String() string {
+func (l *Line) String() string { return l.Said().String() }
+
+// Said returns the line as a phrase. Names and values of fields stay in every language.
+func (l *Line) Said() english.Phrase {
 	switch {
 	case l.Transactions != nil:
-		return "transactions" + l.Transactions.Where.text() + ": " + l.Transactions.Count.String()
+		return english.Say("transactions%s: %s", l.Transactions.Where.said(), l.Transactions.Count.String())
 	case l.Events != nil:
 		e := l.Events
-		where := e.Where.text("event", e.Where.Event, "state", e.State)
-		if e.MaxAttempts != nil {
-			return fmt.Sprintf("events%s: %s, at most %s each", where, e.Count, english.Plural(*e.MaxAttempts, "attempt", "attempts"))
+		events := english.Say("events%s: %s", e.Where.said("event", e.Where.Event, "state", e.State), e.Count.String())
+		switch {
+		case e.MaxAttempts == nil:
+			return events
+		case *e.MaxAttempts == 1:
+			return english.Say("%s, at most 1 attempt each", events)
 		}
-		return "events" + where + ": " + e.Count.String()
+		return english.Say("%s, at most %d attempts each", events, *e.MaxAttempts)
 	case l.Float != nil:
-		return fmt.Sprintf("float %s: %d", l.Float.Currency, *l.Float.Equals)
+		return english.Say("float %s: %d", l.Float.Currency, *l.Float.Equals)
 	case l.TestClient != nil:
-		return fmt.Sprintf("balance of the test client %s: %d", l.TestClient.MSISDN, *l.TestClient.Balance)
+		return english.Say("balance of the test client %s: %d", l.TestClient.MSISDN, *l.TestClient.Balance)
 	case l.Refunds != nil:
-		return fmt.Sprintf("refunds of %s: %d", l.Refunds.Of, *l.Refunds.Total)
+		return english.Say("refunds of %s: %d", l.Refunds.Of, *l.Refunds.Total)
 	case l.Merchant != nil:
-		return fmt.Sprintf("merchant %s: %s", l.Merchant.Get, cmp.Or(string(l.Merchant.JSON), "2xx"))
+		return english.Say("merchant %s: %s", l.Merchant.Get, cmp.Or(string(l.Merchant.JSON), "2xx"))
 	default:
-		return "nothing else"
+		return english.Say("nothing else")
 	}
 }
 
-// text returns the conditions as " where a=1 b=2"; empty for none. The pairs in others come first.
-func (w *Where) text(others ...string) string {
+// said returns the conditions as " where: a=1 b=2"; empty for none. The pairs in others come first.
+func (w *Where) said(others ...string) english.Phrase {
 	pairs := append(others,
 		"orderRef", w.OrderRef, "reference", w.Reference, "type", w.Type, "status", w.Status, "operator", w.Operator,
 		"country", w.Country, "application", w.Application, "msisdn", w.MSISDN, "createdAfter", w.CreatedAfter,
@@ -149,7 +154,7 @@ func (w *Where) text(others ...string) string {
 		}
 	}
 	if len(parts) == 0 {
-		return ""
+		return english.Say("")
 	}
-	return " where " + strings.Join(parts, " ")
+	return english.Say(" where %s", strings.Join(parts, " "))
 }

@@ -44,6 +44,9 @@ func (l *Locale) Heard(message string) (own string, known bool) {
 	return strings.Join(parts, l.between), true
 }
 
+// listing matches a list of values, such as "MTN, Orange or Moov".
+var listing = regexp.MustCompile(`^([^ ]+(?:, [^ ]+)*) or ([^ ]+)$`)
+
 func (l *Locale) heard(message string) (own string, known bool) {
 	if l.answers == nil {
 		return message, true
@@ -59,7 +62,7 @@ func (l *Locale) heard(message string) (own string, known bool) {
 			if f.outer && len(args) == 0 && !known {
 				return message, false
 			}
-			args = append(args, own)
+			args = append(args, listing.ReplaceAllString(own, "${1} "+l.or+" ${2}"))
 		}
 		return f.own.With(args[:verbs(f.own)]...), true
 	}

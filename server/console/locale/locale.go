@@ -26,6 +26,7 @@ type Locale struct {
 	noneIsOne bool          // whether texts about 0 things use the singular
 	answers   func() []form // messages of the API; nil: they are in this language
 	between   string        // sign between two messages
+	or        string        // word before the last one of several values
 	CodeLast  bool          // whether the currency follows the amount
 
 	months, shortMonths, days, shortDays []string // from January, and from Sunday
@@ -45,7 +46,7 @@ var English = &Locale{
 // French is the language of most of the countries whose operators are simulated.
 var French = &Locale{
 	Tag: "fr", Name: "Français", texts: french, group: "\u202f", decimal: ",", first: "1er",
-	noneIsOne: true, answers: formsOf(frenchAnswers), between: "\u00a0; ", CodeLast: true,
+	noneIsOne: true, answers: formsOf(frenchAnswers), between: "\u00a0; ", or: "ou", CodeLast: true,
 	months:      names("janvier février mars avril mai juin juillet août septembre octobre novembre décembre"),
 	shortMonths: names("janv. févr. mars avr. mai juin juil. août sept. oct. nov. déc."),
 	days:        names("dimanche lundi mardi mercredi jeudi vendredi samedi"),
