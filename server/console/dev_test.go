@@ -32,5 +32,5 @@ func TestPagesOfDevNameNoCluster(t *testing.T) {
 			}
 		}
 	}
-	b.get(checkout+"/setup").has(t, "CAURI_MTN_API_KEY", "cauri dev -f sandbox.yaml")
+	b.get(checkout+"/setup").has(t, "CAURI_MTN_API_KEY", "cauri dev --country=RW --print-sample", "cauri dev -f sandbox.yaml")
 }

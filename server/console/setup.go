@@ -107,8 +107,15 @@ func countryList(countries []payments.Country) string {
 	return strings.Join(names, ", ")
 }
 
-// devFileCommand makes a file of the sandbox of `cauri dev`.
-const devFileCommand = "cauri dev --print-sample > sandbox.yaml\ncauri dev -f sandbox.yaml --watch --env-file=.env.cauri"
+// devFileCommand returns the commands that make a file of the sandbox of `cauri dev`, and start with it. The sample of no
+// country begins with Côte d'Ivoire.
+func (v *visit) devFileCommand() string {
+	country := ""
+	if markets := v.who.Sandbox.Markets; len(markets) > 0 && markets[0].Country != payments.CoteDIvoire {
+		country = " --country=" + string(markets[0].Country)
+	}
+	return "cauri dev" + country + " --print-sample > sandbox.yaml\ncauri dev -f sandbox.yaml --watch --env-file=.env.cauri"
+}
 
 // entriesTitle returns the title of the credentials of operators' own APIs: where they are.
 func (v *visit) entriesTitle() string {

@@ -124,7 +124,7 @@ func setupPage(v *visit, s *setup) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if v.dev {
-			templ_7745c5c3_Err = command(v, v.Text("The file of this sandbox, to edit and to start with"), devFileCommand).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = command(v, v.Text("The file of this sandbox, to edit and to start with"), v.devFileCommand()).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
