@@ -224,6 +224,7 @@ generate: tools bin/helm ## Write the generated files again: lists of operators 
 	@go run ./hack/llms
 	@go run ./hack/postman
 	@go test -vet=off -count=1 -run '^TestCommandPages$$' ./cmd/cauri -update >/dev/null
+	@go test -vet=off -count=1 -run '^TestToolsAreListed$$' ./cmd/cauri/mcp -update >/dev/null
 
 .PHONY: format
 format: ## Format the Go code

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/cauri-dev/cauri/cmd/cauri/sandboxapi"
@@ -125,7 +127,7 @@ func (e *explaining) attempts(found *wire.EventDetail) (acknowledged int) {
 		e.tell(a.StartedAt, "attempt", found.ID, "Attempt %d: %s in %d ms", a.Number, answer(a.ResponseStatus, a.Error), a.DurationMs)
 		e.quote(a.ResponseBody)
 		if len(a.Copies) == 0 && isAcknowledged(a.ResponseStatus) {
-			acknowledged++
+			acknowledged += copiesIn(a.Effects)
 		}
 		for n := range a.Copies {
 			c := &a.Copies[n]
@@ -140,6 +142,20 @@ func (e *explaining) attempts(found *wire.EventDetail) (acknowledged int) {
 		e.tell(*found.NextAttemptAt, "wait", found.ID, "The next attempt")
 	}
 	return acknowledged
+}
+
+// sentTimes matches the effect of a fault that sends an event more than once.
+var sentTimes = regexp.MustCompile(`sent ([0-9]+) times`)
+
+// copiesIn returns how often one attempt sent an event. An attempt has the answers to copies only if they left at the same moment.
+func copiesIn(effects []string) int {
+	for _, effect := range effects {
+		if found := sentTimes.FindStringSubmatch(effect); found != nil {
+			n, _ := strconv.Atoi(found[1]) // only digits
+			return n
+		}
+	}
+	return 1
 }
 
 func isAcknowledged(status *int) bool { return status != nil && *status/100 == 2 }

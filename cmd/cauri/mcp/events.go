@@ -30,8 +30,9 @@ type eventRow struct {
 }
 
 const (
-	stateFailed = "failed"
-	stateQueued = "queued"
+	stateRecorded = "recorded"
+	stateQueued   = "queued"
+	stateFailed   = "failed"
 )
 
 // eventOf returns the row of an event. The parameter host is that of the webhook's URL.
@@ -171,7 +172,7 @@ func (c *call) resendOne(ctx context.Context, id string, out *listEventsOutput) 
 	before := sent.AttemptCount
 	last := wire.EventDetail{EventSummary: sent}
 	soon := time.Now().Add(resendWait)
-	for waited := true; waited && last.AttemptCount <= before && time.Now().Before(soon); waited = pause(ctx, pollInterval) {
+	for waited := sent.State != stateRecorded; waited && last.AttemptCount <= before && time.Now().Before(soon); waited = pause(ctx, pollInterval) {
 		if last, err = c.sandbox.API.Event(ctx, id); err != nil {
 			return err
 		}
@@ -184,7 +185,7 @@ func (c *call) resendOne(ctx context.Context, id string, out *listEventsOutput) 
 	switch {
 	case last.State == "delivered":
 		out.say("The receiver acknowledged the event %s.", id)
-	case last.State == "recorded":
+	case last.State == stateRecorded:
 		out.say("The event %s is recorded: the sandbox has no webhook, so only a program that cauri listen forwards to gets it.", id)
 	case last.AttemptCount <= before:
 		out.say("The event %s is being sent, and the receiver has not answered yet.", id)

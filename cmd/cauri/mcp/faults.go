@@ -137,7 +137,8 @@ func (c *call) setFault(ctx context.Context, in *switchFaultInput, name string, 
 		return describedFault(err)
 	}
 	out.say("The fault %s is on. %s", set.Name, correct)
-	out.add(step{Tool: "make_payment", Arguments: arguments("amount", 1500), Because: "makes a payment on which it acts; better, let the shop make one"},
+	out.add(step{Change: "Let the shop sell something now, as a customer would.", Because: "the fault acts on what the shop does"},
+		step{Tool: "list_transactions", Because: "finds what the shop sold: explain it, and check_expectations with a merchant line asks the shop"},
 		step{Tool: "switch_fault", Arguments: arguments("name", set.Name, "on", false), Because: "switches it off again"})
 	return nil
 }

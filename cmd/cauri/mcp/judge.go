@@ -74,12 +74,44 @@ var checkExpectations = define(tool{
 		out.add(step{Tool: "grade_receiver", Because: "judges the receiver by its answers"})
 		return out, nil
 	}
-	out.Cause = string(advice.OfExpectation(state.Reason).Code)
-	out.say("%d of %s not met (%s).", unmet, english.Plural(len(lines), "line is", "lines are"), state.Reason)
-	out.add(step{Tool: "list_transactions", Because: "lists what happened"}, step{Tool: "list_requests", Because: "lists requests that were refused"},
-		step{Tool: "list_events", Because: "lists the events, and whether they were acknowledged"})
-	return out, nil
+	out.say("%d of %s not met.", unmet, english.Plural(len(lines), "line is", "lines are"))
+	return out, c.whyUnmet(ctx, out, &state, lines)
 })
+
+// mostExplained is the maximum number of transactions that are explained to find out why a line is not met.
+const mostExplained = 3
+
+// whyUnmet adds why lines are not met. If the sandbox did what the lines expect, and only the shop says something else, the
+// newest transactions tell what the shop had to cope with.
+func (c *call) whyUnmet(ctx context.Context, out *checkExpectationsOutput, state *expectations.State, lines []expectations.Line) error {
+	onlyShop := true
+	for i, r := range state.Results {
+		onlyShop = onlyShop && (r.Met || i < len(lines) && lines[i].Merchant != nil)
+	}
+	out.Cause = string(advice.OfExpectation(state.Reason).Code)
+	latest, err := c.sandbox.API.Payments(ctx, nil, mostExplained)
+	if err != nil {
+		return err
+	}
+	for i := range latest {
+		if !onlyShop {
+			break
+		}
+		found, err := c.explainer().Explain(ctx, latest[i].ID)
+		if err != nil {
+			return err
+		}
+		if found.Cause != "" {
+			out.Cause, out.Next = found.Cause, c.stepsOf(found.Next)
+			out.Summary += " The sandbox did what was expected, and the shop says something else. " + found.Summary
+			return nil
+		}
+	}
+	out.add(step{Tool: "list_requests", Because: "lists requests that were refused, and so recorded nothing"},
+		step{Tool: "list_transactions", Because: "lists what happened"},
+		step{Tool: "list_events", Because: "lists the events, and whether they were acknowledged"})
+	return nil
+}
 
 // linesOf reads the lines of an expectation. Those about the shop may only ask this machine.
 func linesOf(expect []any) ([]expectations.Line, error) {
@@ -185,6 +217,10 @@ var gradeReceiver = define(tool{
 		letter = *check.Letter
 	}
 	out.say("Grade: %s. %s failed.", letter, english.Plural(len(out.Failed), "line", "lines"))
+	if out.Cause == "" && check.Letter != nil {
+		out.add(step{Tool: "switch_fault", Arguments: arguments("preset", "twice"),
+			Because: "sends each webhook twice: let the shop sell something then, and check that it booked once"})
+	}
 	if check.Letter == nil && in.Transaction == "" {
 		out.add(step{Tool: "list_transactions", Arguments: arguments("type", "collection", "status", "SUCCESS", "limit", 1),
 			Because: "finds a payment that the shop knows: grade again with its id as transaction"})

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"os"
 	"slices"
@@ -48,9 +49,12 @@ func TestToolsAreListed(t *testing.T) {
 		text.Write(append(line, '\n'))
 	}
 	if *update {
-		if err := os.WriteFile(golden, text.Bytes(), 0o644); err != nil {
+		if err := errors.Join(os.WriteFile(golden, text.Bytes(), 0o644), os.WriteFile(toolsPage, []byte(withTools(t, tools)), 0o644)); err != nil {
 			t.Fatal(err)
 		}
+	}
+	if page, err := os.ReadFile(toolsPage); err != nil || string(page) != withTools(t, tools) {
+		t.Errorf("%s has another table of the tools (%v): go test ./cmd/cauri/mcp -run TestToolsAreListed -update", toolsPage, err)
 	}
 	want, err := os.ReadFile(golden)
 	if err != nil {
@@ -59,6 +63,36 @@ func TestToolsAreListed(t *testing.T) {
 	if diff := cmp.Diff(string(want), text.String()); diff != "" {
 		t.Errorf("the tools have changed: go test ./cmd/cauri/mcp -run TestToolsAreListed -update (-want +got):\n%s", diff)
 	}
+}
+
+// toolsPage is the page with the table of the tools.
+const toolsPage = "../../../docs/agents.md"
+
+// withTools returns the page with the table of the tools.
+func withTools(t *testing.T, tools []*sdk.Tool) string {
+	t.Helper()
+	const begin, end = "-run TestToolsAreListed -update`. -->\n", "<!-- End of the tools. -->\n"
+	page, err := os.ReadFile(toolsPage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, begins := strings.Cut(string(page), begin)
+	_, after, ends := strings.Cut(rest, end)
+	if !begins || !ends {
+		t.Fatalf("%s has no place for the tools", toolsPage)
+	}
+	table := "\n| tool | changes | what it is for |\n| --- | --- | --- |\n"
+	for _, tool := range tools {
+		changes := "something"
+		switch a := tool.Annotations; {
+		case a.ReadOnlyHint:
+			changes = "nothing"
+		case *a.DestructiveHint:
+			changes = "everything"
+		}
+		table += "| `" + tool.Name + "` | " + changes + " | " + tool.Description + " |\n"
+	}
+	return before + begin + table + "\n" + end + after
 }
 
 // Each tool has a title, all four hints, and schemas that clients with a small dialect understand.

@@ -3,7 +3,9 @@ package mcp
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/cauri-dev/cauri/cmd/cauri/explain"
@@ -176,17 +178,23 @@ func (f *statusFacts) problems() []problem {
 
 // refusals returns the problem of the requests that were refused. The newest is explained.
 func (f *statusFacts) refusals() problem {
-	newest := &f.refused[0]
-	cause := explain.OfRequest(newest)
-	what, _ := cause.Sentences()
+	newest := &f.refused[newestRefusal(f.refused)]
+	why := explain.OfRequest(newest)
+	what, _ := why.Sentences()
 	return problem{
-		Cause:   string(cause.Code),
-		Message: fmt.Sprintf("%s refused, the newest at %s. %s", english.Plural(len(f.refused), "request was", "requests were"), newest.Time, what),
+		Cause:   string(why.Code),
+		Message: fmt.Sprintf("%s refused. The newest, at %s: %s", english.Plural(len(f.refused), "request was", "requests were"), newest.Time, what),
 		Next: []step{
 			{Tool: "explain", Arguments: arguments("id", newest.ID), Because: "tells what was wrong with the newest"},
 			{Tool: "list_requests", Because: "lists what was sent, and what to send instead"},
 		},
 	}
+}
+
+// newestRefusal returns the index of the newest request that was to change something, or else 0: what is only read, such as
+// something that a reset removed, is seldom the cause.
+func newestRefusal(refused []wire.LoggedRequest) int {
+	return max(0, slices.IndexFunc(refused, func(r wire.LoggedRequest) bool { return r.Method != http.MethodGet }))
 }
 
 func problemOf(a advice.Advice, next ...step) problem {

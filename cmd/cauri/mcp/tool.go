@@ -55,9 +55,11 @@ func define[In, Out any](t tool, run func(ctx context.Context, c *call, in *In) 
 
 // described returns the tool as tools/list has it, with all hints.
 func (t *tool) described() *sdk.Tool {
+	output := schemaOf(t.output, false)
+	output["required"] = []string{"summary", "next"} // a failure has these, and some clients check failures too
 	return &sdk.Tool{
 		Name: t.name, Title: t.title, Description: t.description,
-		InputSchema: schemaOf(t.input, true), OutputSchema: schemaOf(t.output, false),
+		InputSchema: schemaOf(t.input, true), OutputSchema: output,
 		Annotations: &sdk.ToolAnnotations{
 			Title: t.title, ReadOnlyHint: t.reads, DestructiveHint: &t.destroys, IdempotentHint: t.repeats || t.reads, OpenWorldHint: &t.open,
 		},
