@@ -172,7 +172,8 @@ func (c *call) resendOne(ctx context.Context, id string, out *listEventsOutput) 
 	before := sent.AttemptCount
 	last := wire.EventDetail{EventSummary: sent}
 	soon := time.Now().Add(resendWait)
-	for waited := sent.State != stateRecorded; waited && last.AttemptCount <= before && time.Now().Before(soon); waited = pause(ctx, pollInterval) {
+	waits := sent.State != stateRecorded
+	for waits && last.AttemptCount <= before && time.Now().Before(soon) && pause(ctx, pollInterval) {
 		if last, err = c.sandbox.API.Event(ctx, id); err != nil {
 			return err
 		}

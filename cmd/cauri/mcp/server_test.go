@@ -49,7 +49,8 @@ func TestToolsAreListed(t *testing.T) {
 		text.Write(append(line, '\n'))
 	}
 	if *update {
-		if err := errors.Join(os.WriteFile(golden, text.Bytes(), 0o644), os.WriteFile(toolsPage, []byte(withTools(t, tools)), 0o644)); err != nil {
+		err := errors.Join(os.WriteFile(golden, text.Bytes(), 0o644), os.WriteFile(toolsPage, []byte(withTools(t, tools)), 0o644))
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
