@@ -82,8 +82,8 @@ func (s *shop) settings() map[string]string {
 	return values
 }
 
-// lateness is how long the shop works that answers late: longer than a sandbox waits.
-const lateness = 12 * time.Second
+// workTime is how long the shop works that answers late: longer than a sandbox waits.
+const workTime = 12 * time.Second
 
 // ServeHTTP takes webhooks, and tells about orders.
 func (s *shop) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -100,7 +100,7 @@ func (s *shop) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if s.has(answersLate) {
 		select {
-		case <-time.After(lateness):
+		case <-time.After(workTime):
 		case <-r.Context().Done():
 			return
 		}
