@@ -113,6 +113,7 @@ func (s *server) checkEachTool(t *testing.T) {
 		{"diagnose_signature", args{"event": event, "computed_signature": "sha256=00"}, false, "signature."},
 		{"diagnose_signature", args{"event": "evt_01JCC5H2M4Q7ZXW3V8R6T9B0YE"}, true, "not_found"},
 		{"read_docs", args{"query": "signature"}, false, "webhooks#"},
+		{"read_docs", args{"operation": "createPayment"}, false, "POST"},
 		{"read_docs", args{"operation": "createPayments"}, true, "createPayment"},
 		{"make_payment", args{"amount": 200, "scenario": "low_balance"}, false, "payment.insufficient_funds"},
 		{"make_payment", args{"amount": 200, "application": "none"}, true, "store"},
