@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,6 +16,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/cauri-dev/cauri/cmd/cauri/cli"
+	"github.com/cauri-dev/cauri/cmd/cauri/sandboxapi"
 )
 
 // dev is a `cauri dev` that runs.
@@ -136,10 +136,9 @@ func (s *server) checkEnd(t *testing.T) {
 	for _, pid := range children {
 		eventually(t, fmt.Sprintf("the process %d ends", pid), func() bool { return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) })
 	}
-	host, _, _ := strings.Cut(strings.TrimPrefix(values["CAURI_URI"], "http://"), "/")
-	if conn, err := net.Dial("tcp", host); err == nil { //nolint:noctx
-		_ = conn.Close()
-		t.Errorf("something still listens at %s", host)
+	api := sandboxapi.New(values["CAURI_URI"], values["CAURI_API_KEY"], nil)
+	if _, err := api.Clock(t.Context()); err == nil { // another process may have the port now, and does not know the key
+		t.Errorf("the sandbox still answers at %s", values["CAURI_URI"])
 	}
 }
 
