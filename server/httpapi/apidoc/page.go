@@ -124,10 +124,7 @@ func (p *page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		content.ServeHTTP(w, r)
 		return
 	}
-	theme, address, market := assets.Theme(r), []byte(assets.Shown(origin+form)), exampleMarket
-	if p.path == PagePath {
-		market = p.marketOf(form)
-	}
+	theme, address, market := assets.Theme(r), []byte(assets.Shown(origin+form)), p.marketOfPage(form)
 	page := p.shared()
 	parts := make([][]byte, 0, 2*len(page.pieces))
 	for _, piece := range page.pieces {

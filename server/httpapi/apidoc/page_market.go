@@ -31,7 +31,8 @@ type place struct {
 var (
 	figures = regexp.MustCompile(`(?s)<figure class="code( request)?">.*?</figure>`)
 	// ofMarket matches what an example has of its market.
-	ofMarket = regexp.MustCompile(strings.TrimPrefix(exampleMSISDN, "+") + `|\bRWF\b|&#34;(RW|mtn)&#34;`)
+	ofMarket = regexp.MustCompile(strings.TrimPrefix(exampleMSISDN, "+") + `|\bRWF\b|&#34;(RW|mtn)&#34;|\b` +
+		countryText(exampleMarket) + `\b`)
 )
 
 // placesOfExamples returns the places of a market in the examples. Those with a signature have none, because it is that of
@@ -69,6 +70,32 @@ func (h Hosts) marketOf(form string) sandboxes.Market {
 	return exampleMarket
 }
 
+// countryText returns the name of a market's country in the operator's own API; "" for none.
+func countryText(m sandboxes.Market) string {
+	if api := operators.NativeAPI(m.Operator); api != nil {
+		return api.CountryText[m.Country]
+	}
+	return ""
+}
+
+// marketOfPage returns the market of the examples of the page at an address. The page of the example's operator has that of
+// the sandbox's first environment of it. The examples of the other operators are of the one country that has their API.
+func (p *page) marketOfPage(form string) sandboxes.Market {
+	switch p.path {
+	case PagePath:
+		return p.marketOf(form)
+	case PagePath + "/" + string(exampleMarket.Operator):
+		if p.Sandbox == nil {
+			break
+		}
+		if sandbox := p.Sandbox(form); sandbox != nil && sandbox.Has(exampleMarket.Operator) {
+			first, _ := sandbox.MarketLike(string(exampleMarket.Operator), "", "")
+			return first
+		}
+	}
+	return exampleMarket
+}
+
 // inMarket returns a part of an example in a market. The answer of another operator has another form, so it stays.
 func inMarket(text []byte, of figure, m sandboxes.Market) []byte {
 	if m == exampleMarket || of == answerFigure && m.Operator != exampleMarket.Operator {
@@ -82,6 +109,8 @@ func inMarket(text []byte, of figure, m sandboxes.Market) []byte {
 		return []byte("&#34;" + string(m.Country) + "&#34;")
 	case "&#34;mtn&#34;":
 		return []byte("&#34;" + string(m.Operator) + "&#34;")
+	case countryText(exampleMarket):
+		return []byte(countryText(m))
 	}
 	return []byte(strings.TrimPrefix(operators.ExampleNumber(m.Operator, m.Country), "+"))
 }

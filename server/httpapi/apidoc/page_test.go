@@ -3,6 +3,7 @@ package apidoc_test
 import (
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"runtime"
 	"strings"
 	"testing"
@@ -68,7 +69,7 @@ func TestPageHasExamplesOfTheSandbox(t *testing.T) {
 	ci := sandboxes.Market{Operator: payments.Orange, Country: payments.CoteDIvoire}
 	mtn := sandboxes.Market{Operator: payments.MTN, Country: payments.CoteDIvoire}
 	rwanda := sandboxes.Market{Operator: payments.MTN, Country: payments.Rwanda}
-	shown := func(markets ...sandboxes.Market) (string, string) {
+	at := func(path string, markets ...sandboxes.Market) (string, string) {
 		hosts := apidoc.Hosts{}
 		if len(markets) > 0 {
 			hosts.Sandbox = func(form string) *sandboxes.Sandbox {
@@ -83,9 +84,10 @@ func TestPageHasExamplesOfTheSandbox(t *testing.T) {
 			}
 		}
 		w := httptest.NewRecorder()
-		apidoc.Pages(hosts)[apidoc.PagePath].ServeHTTP(w, httptest.NewRequest(http.MethodGet, "http://a.example/sandboxes/team/checkout/docs", nil))
+		apidoc.Pages(hosts)[path].ServeHTTP(w, httptest.NewRequest(http.MethodGet, "http://a.example/sandboxes/team/checkout"+path, nil))
 		return w.Body.String(), w.Header().Get("ETag")
 	}
+	shown := func(markets ...sandboxes.Market) (string, string) { return at(apidoc.PagePath, markets...) }
 	fixed, tag := shown()
 	if same, again := shown(rwanda, ci); same != fixed || again != tag {
 		t.Error("the page of a sandbox of MTN in Rwanda is another one")
@@ -111,6 +113,18 @@ func TestPageHasExamplesOfTheSandbox(t *testing.T) {
 		}
 		if strings.Contains(request(page), "+250") || strings.Contains(request(page), "RWF") || etag == tag {
 			t.Errorf("%s: the first example is\n%s", name, request(page))
+		}
+	}
+	ofRwanda, _ := at(apidoc.PagePath + "/mtn")
+	if elsewhere, _ := at(apidoc.PagePath+"/mtn", ci); elsewhere != ofRwanda {
+		t.Error("MTN's page of a sandbox without MTN is another one")
+	}
+	own, _ := at(apidoc.PagePath+"/mtn", ci, mtn, rwanda)
+	figures := regexp.MustCompile(`(?s)<figure class="code.*?</figure>`).FindAllString(own, -1)
+	code := strings.Join(figures, "\n")
+	for text, want := range map[string]bool{"250788123456": false, "RWF": false, "mtnrwanda": false, "2250506123456": true, "XOF": true, "mtnivorycoast": true} {
+		if strings.Contains(code, text) != want {
+			t.Errorf("MTN's page of Côte d'Ivoire: an example has %s is %t", text, !want)
 		}
 	}
 }

@@ -135,6 +135,15 @@ func referenceOf(h http.Header) (string, error) {
 	return reference, wrongUnless(uuid4.MatchString(reference), referenceHeader, "a UUID of version 4")
 }
 
+// targetNames returns the target environment of each country.
+func targetNames() map[payments.Country]string {
+	all := map[payments.Country]string{}
+	for name, country := range targets {
+		all[country] = name
+	}
+	return all
+}
+
 // targets are MTN's names of target environments, with their countries (Documented). A sandbox may have only some of
 // them.
 var targets = map[string]payments.Country{

@@ -53,6 +53,8 @@ type API struct {
 	OwnAdvice map[Reason]Advice
 	// Examples are values of parameters of paths and of headers, by name.
 	Examples map[string]string
+	// CountryText has, for an API that names its countries, the name of each.
+	CountryText map[payments.Country]string
 	// Variables has the name of an environment variable for each value in an example body that a reader replaces. The
 	// programs of the page take the value from that environment variable.
 	Variables map[string]string
