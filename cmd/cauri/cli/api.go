@@ -4,12 +4,15 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -53,7 +56,7 @@ The exit code is 0 for an answer below 400, 4 for 429 and from 500 on, and 3 for
 			p.called("api", "POST /payments -d @payment.json -i"),
 	}
 	t := p.target(cmd, argument{name: "METHOD", required: true, complete: completeMethods, form: likelyMethod},
-		argument{name: "PATH", required: true})
+		argument{name: "PATH", required: true, complete: completePaths})
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return p.orServe(FlagError(cmd, err)) })
 	counted := cmd.Args
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
@@ -193,6 +196,25 @@ func printBody(out io.Writer, body io.Reader) error {
 			return err
 		}
 	}
+}
+
+// completePaths returns the paths of /v1 that have no parameter, with their methods, from the API's description.
+func completePaths(ctx context.Context, s *sandbox, _ string) (paths []string) {
+	api, err := s.connect(ctx)
+	if err != nil {
+		return nil
+	}
+	var document struct{ Paths map[string]map[string]any }
+	_ = api.Send(ctx, sandboxapi.Request{Method: http.MethodGet, Path: "/openapi.json"}, func(answer *http.Response) error {
+		return json.NewDecoder(answer.Body).Decode(&document) // after an error there are no completions
+	})
+	for _, path := range slices.Sorted(maps.Keys(document.Paths)) {
+		if !strings.Contains(path, "{") {
+			methods := strings.ToUpper(strings.Join(slices.Sorted(maps.Keys(document.Paths[path])), " "))
+			paths = append(paths, described(strings.TrimPrefix(path, "/v1"), methods))
+		}
+	}
+	return paths
 }
 
 func completeMethods(context.Context, *sandbox, string) []string { return httpMethods }

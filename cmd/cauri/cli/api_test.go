@@ -26,6 +26,10 @@ func TestAPIPaths(t *testing.T) {
 	if got := f.run("api", "GET", "/test_clients?limit=5", "-q", "behavior=Manual", "-q", "msisdn="+manual); strings.Contains(got.out, alice) {
 		t.Errorf("with a query: %q, %v", got.out, got.err)
 	}
+	completed := run(t, Options{}, "__complete", "api", "--url="+f.url, "--api-key="+testKey, "GET", "/pay")
+	if !strings.HasPrefix(completed.out, "/payments\tGET POST\n") {
+		t.Errorf("the completions are %q", completed.out)
+	}
 }
 
 // The exit code follows from the status, and the body comes as it is.
@@ -98,6 +102,7 @@ func TestAPISendsWhatIsWritten(t *testing.T) {
 			sent{"PATCH /api/v1/x", "{}", "example.com", http.Header{"Authorization": {"Bearer other"}, "User-Agent": {"mine"},
 				"Content-Type": {"text/plain"}, "X-A": {"1", "2, 3"}, "Content-Length": {"2"}}},
 		},
+		"a text of the sandbox": {[]string{"GET", "/llms.txt"}, sent{"GET /llms.txt", "", host, http.Header{"User-Agent": agent}}},
 		"left out": {[]string{"POST", "/x", "-d", "{}", "-H", "Content-Type:", "-H", "authorization: "}, sent{"POST /api/v1/x", "{}", host, http.Header{
 			"User-Agent": agent, "Content-Length": {"2"}}}},
 	} {

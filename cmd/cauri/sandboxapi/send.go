@@ -26,7 +26,7 @@ type Request struct {
 }
 
 // otherPaths matches the paths of a sandbox that are not those of /v1.
-var otherPaths = regexp.MustCompile(`^/(operators|docs|console)([/?]|$)`)
+var otherPaths = regexp.MustCompile(`^/(operators|docs|console|llms(-full)?\.txt)([/?]|$)`)
 
 // resolve returns the URL of a path, and whether it belongs to /v1, whose requests need the key of the sandbox.
 func (c *Client) resolve(path string) (at string, keyed bool) {
