@@ -41,7 +41,7 @@ for path in "${generated[@]}" go.mod go.sum; do
   diff -ru "$before/tree/$path" "$path" >&2 || problem "$path was not up to date: run \`make generate\` and \`go mod tidy\`, and commit what changed"
 done
 
-go run ./hack/prose README.md .github/*.md docs/*.md docs/reference/*.md docs/reference/commands/*.md charts/cauri/README.md charts/cauri/templates/NOTES.txt || problem "the English of the documents"
+go run ./hack/prose README.md AGENTS.md skills/*/*.md skills/*/references/*.md .github/*.md docs/*.md docs/reference/*.md docs/reference/commands/*.md charts/cauri/README.md charts/cauri/templates/NOTES.txt || problem "the English of the documents"
 if command -v shellcheck >/dev/null || hack/install.sh 'make check reads the shell scripts with it' shellcheck; then
   git ls-files -z "*.sh" .ci/run | xargs -0 shellcheck || problem "shellcheck"
 else

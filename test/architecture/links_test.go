@@ -41,11 +41,11 @@ func TestLinksOfDocumentsLeadSomewhere(t *testing.T) {
 	}
 }
 
-// documents are the pages for people: README.md, what is below docs/, the charts' own, and those that GitHub shows.
+// documents are the pages for people and agents: those at the top, what is below docs/, the charts' own, and those that GitHub shows.
 func documents(t *testing.T) []string {
 	t.Helper()
-	pages := []string{"README.md"}
-	for _, folder := range []string{"docs", "charts", ".github"} {
+	pages := []string{"README.md", "AGENTS.md", "llms.txt"}
+	for _, folder := range []string{"docs", "charts", ".github", "skills"} {
 		err := filepath.WalkDir(root+folder, func(file string, entry os.DirEntry, err error) error {
 			if err == nil && !entry.IsDir() && strings.HasSuffix(file, ".md") {
 				pages = append(pages, strings.TrimPrefix(filepath.ToSlash(file), root))

@@ -82,7 +82,7 @@ func Of(t *testing.T, root, document string) (found []Snippet) {
 // Documents are those whose snippets are run.
 func Documents(t *testing.T, root string) (found []string) {
 	t.Helper()
-	for _, pattern := range []string{"*.md", "docs/*.md", "docs/fr/*.md", "examples/*.md", ".github/*.md", "charts/*/*.md"} {
+	for _, pattern := range []string{"*.md", "docs/*.md", "docs/fr/*.md", "examples/*.md", ".github/*.md", "charts/*/*.md", "skills/*/*.md"} {
 		files, err := filepath.Glob(filepath.Join(root, pattern))
 		if err != nil || len(files) == 0 {
 			t.Fatalf("there is no %s, %v", pattern, err)
