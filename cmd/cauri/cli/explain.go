@@ -48,7 +48,7 @@ computed it, with the secrets that are known on this machine. It prints none of 
 func orRefused(err error) error {
 	var missing *explain.NotFoundError
 	if errors.As(err, &missing) {
-		return refusedError{err}
+		return refusedError{codedError{err, "not_found"}}
 	}
 	return err
 }

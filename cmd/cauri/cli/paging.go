@@ -92,12 +92,12 @@ func printList[T any](cmd *cobra.Command, o *output, found sandboxapi.List[T], n
 	if err := o.print(cmd.OutOrStdout(), found, names, table); err != nil || !found.HasMore {
 		return err
 	}
-	const more = "There are more than these %d: --limit or --all shows them."
+	const more = "There are more: --limit or --all shows them."
 	switch o.format {
 	case "":
-		Fprintf(cmd.OutOrStdout(), "\n"+more+"\n", len(found.Data))
+		Fprintf(cmd.OutOrStdout(), "\n"+more+"\n")
 	case formatName:
-		printerTo(cmd.ErrOrStderr())(more, len(found.Data))
+		printerTo(cmd.ErrOrStderr())(more)
 	}
 	return nil
 }

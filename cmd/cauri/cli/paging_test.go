@@ -17,7 +17,7 @@ func TestListsAreCut(t *testing.T) {
 		f.run("pay", "--scenario=success", fmt.Sprintf("--reference=order-%d", i)).want(t, ExitSuccess)
 	}
 	f.client("third", "+250788000003", payments.Approve)
-	const more = "There are more than these 2: --limit or --all shows them."
+	const more = "There are more: --limit or --all shows them."
 	for _, command := range []string{"events", "ledger", "stories", "payers", "clients", "payments"} {
 		args, call := []string{command}, f.run
 		if command == "stories" { // it uses no sandbox

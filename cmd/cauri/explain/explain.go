@@ -85,7 +85,7 @@ type NotFoundError struct {
 func (e *NotFoundError) Error() string {
 	text := fmt.Sprintf("the sandbox has no %s %q", e.Kind, e.ID)
 	if len(e.Has) > 0 {
-		return text + ": the newest are " + strings.Join(e.Has, ", ")
+		return text + ". The newest: " + strings.Join(e.Has, ", ")
 	}
 	return text + ", and none at all. A reset removes transactions, events and requests"
 }

@@ -209,10 +209,18 @@ func (e *eventRow) note(h *head) {
 
 // withForwarder adds to the refusal of a sandbox without a webhook how a program gets the event.
 func withForwarder(err error) error {
+	return withNext(err, step{Command: "cauri listen --forward-to=localhost:3000/webhooks", Because: "brings the events to a program on this machine"})
+}
+
+// withNext adds a step to the refusal of a sandbox without a webhook. It returns other errors as they are, and nil for nil.
+func withNext(err error, next step) error {
+	if err == nil {
+		return nil
+	}
 	f := failureOf(err)
 	var refused *sandboxapi.RefusedError
 	if errors.As(err, &refused) && refused.Code == "no_webhook" {
-		f.Next = append(f.Next, step{Command: "cauri listen --forward-to=localhost:3000/webhooks", Because: "brings the events to a program on this machine"})
+		f.Next = append(f.Next, next)
 	}
 	return f
 }
