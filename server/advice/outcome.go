@@ -30,7 +30,9 @@ func OfOutcome(o *Outcome) Advice {
 		a.What = english.Say("The scenario %s of the request asked for this.", o.Scenario)
 		return a
 	}
-	return Advice{Code: OutcomeCode(o.Status), Title: english.Say(english.Text(o.Status)), What: o.why(), Do: english.Say(english.Text(o.do()))}
+	return Advice{
+		Code: OutcomeCode(o.Status), Title: english.Say(english.Text(o.Status)), What: o.why(), Do: english.Say(english.Text(o.do())),
+	}
 }
 
 func (o *Outcome) why() english.Phrase {

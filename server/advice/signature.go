@@ -72,7 +72,8 @@ var signatures = []cause{
 // byComparison has the causes by the codes of a comparison with what was sent.
 var byComparison = map[string]Code{
 	string(webhooks.DifferenceEmpty): BodyEmpty, string(webhooks.DifferenceCut): BodyCut, string(webhooks.DifferenceMark): BodyDecoded,
-	string(webhooks.DifferenceBlanks): BodyBlanks, string(webhooks.DifferenceCharset): BodyDecoded, string(webhooks.DifferenceEncoded): BodyEncoded,
+	string(webhooks.DifferenceBlanks): BodyBlanks, string(webhooks.DifferenceCharset): BodyDecoded,
+	string(webhooks.DifferenceEncoded):   BodyEncoded,
 	string(webhooks.DifferenceRewritten): BodyRewritten, string(webhooks.DifferenceOtherEvent): BodyOther,
 	string(webhooks.DifferenceOtherValues): BodyOther, string(webhooks.DifferenceUnknown): BodyOther,
 	"fault": ForgedByFault, "other_secret": OtherSecret, "other_signature": OtherSignature, "other_timestamp": OtherTimestamp,

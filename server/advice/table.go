@@ -138,7 +138,8 @@ func rows() []cause { return slices.Concat(table, signatures) }
 
 func (c *cause) advice(arguments []any) Advice {
 	return Advice{
-		Code: c.code, Title: english.Say(english.Text(c.title)), What: english.Say(english.Text(c.what), arguments...), Do: english.Say(english.Text(c.do)),
+		Code: c.code, Title: english.Say(english.Text(c.title)), What: english.Say(english.Text(c.what), arguments...),
+		Do: english.Say(english.Text(c.do)),
 	}
 }
 

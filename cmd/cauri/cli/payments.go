@@ -16,10 +16,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/cauri-dev/cauri/cmd/cauri/explain"
 	"github.com/cauri-dev/cauri/cmd/cauri/kube"
 	"github.com/cauri-dev/cauri/cmd/cauri/sandboxapi"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
-	"github.com/cauri-dev/cauri/server/operators"
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
@@ -237,7 +237,7 @@ func (p *program) finish(ctx context.Context, api *sandboxapi.Client, cmd *cobra
 		printLine(out, paymentTime(&made), paymentLine(&made))
 	}
 	if made.Status == string(payments.Pending) && w.wait {
-		if why, stands := p.whyPending(ctx, api); stands && o.people() {
+		if why := p.whyStands(ctx, api); why != "" && o.people() {
 			printerTo(cmd.ErrOrStderr())("Waiting: %s", why)
 		}
 		if made, err = p.awaitFinal(ctx, api, made, w.timeout); err == nil && o.people() {
@@ -248,17 +248,18 @@ func (p *program) finish(ctx context.Context, api *sandboxapi.Client, cmd *cobra
 		err = errors.Join(err, o.print(out, made, []string{made.ID}, nil))
 	}
 	if err == nil && w.wait && made.Status != w.expect {
-		err = negative("unexpected_status", "the %s %s ended %s and not %s%s", made.Type, made.ID, made.Status, w.expect, whyUnknown(&made))
+		err = negative("unexpected_status", "the %s %s ended %s and not %s%s", made.Type, made.ID, made.Status, w.expect, whyEnded(&made))
 	}
 	return recorded(err, made.ID, made.Reference)
 }
 
-// whyUnknown returns a colon and why the operator does not know the number of a transaction; "" if that is not known.
-func whyUnknown(made *wire.Payment) string {
-	if w := operators.CheckLength(made.MSISDN); w != nil && made.Status == string(payments.UnknownMSISDN) {
-		return ": " + w.String()
+// whyEnded returns a colon and why a transaction failed; "" for one that succeeded.
+func whyEnded(made *wire.Payment) string {
+	if made.Status == string(payments.Success) || made.Status == string(payments.Pending) {
+		return ""
 	}
-	return ""
+	what, _ := new(explain.OfPayment(made)).Sentences()
+	return ": " + strings.TrimSuffix(what, ".")
 }
 
 func (p *program) awaitFinal(ctx context.Context, api *sandboxapi.Client, made wire.Payment, timeout time.Duration) (wire.Payment, error) {
@@ -276,20 +277,32 @@ func (p *program) awaitFinal(ctx context.Context, api *sandboxapi.Client, made w
 			if ctx.Err() != nil {
 				return made, ctx.Err()
 			}
-			why, _ := p.whyPending(ctx, api)
+			why := cmp.Or(p.whyStands(ctx, api), p.whyPending(ctx, api, made.ID))
 			return made, kube.Because(context.DeadlineExceeded, "the payment %s is still PENDING after %s: %s", made.ID,
 				payments.FormatDuration(timeout), why)
 		}
 	}
 }
 
-// whyPending returns a text with the probable reason why a payment is pending. The result stands is true if the reason
-// is a manual clock.
-func (p *program) whyPending(ctx context.Context, api *sandboxapi.Client) (why string, stands bool) {
+// whyStands returns a text about a clock that stands, so that nothing ends by itself; "" for one that runs.
+func (p *program) whyStands(ctx context.Context, api *sandboxapi.Client) string {
 	if clock, err := p.readTime(ctx, api); err == nil && clock.standing() {
-		return fmt.Sprintf("the sandbox's clock stands, and a payment ends when it is advanced: `%s`", p.called("clock advance", "--next")), true
+		return fmt.Sprintf("the sandbox's clock stands, and a payment ends when it is advanced: `%s`", p.called("clock advance", "--next"))
 	}
-	return fmt.Sprintf("does its payer answer (`%s`), and does a worker run?", p.called("payers", "")), false
+	return ""
+}
+
+// whyPending returns a text that says for whom a payment waits, with a command that helps.
+func (p *program) whyPending(ctx context.Context, api *sandboxapi.Client, id string) string {
+	x := explain.Explainer{API: api, Now: p.now}
+	if found, err := x.Explain(ctx, id); err == nil && found.Cause != "" {
+		if i := slices.IndexFunc(found.Next, func(s explain.Step) bool { return s.Command != "" }); i >= 0 {
+			name, rest, _ := strings.Cut(strings.TrimPrefix(found.Next[i].Command, "cauri "), " ")
+			return fmt.Sprintf("%s `%s`", found.Summary, p.called(name, rest))
+		}
+		return found.Summary
+	}
+	return fmt.Sprintf("what happened: `%s`", p.called("explain", id))
 }
 
 func (p *program) refundCommand() *cobra.Command {

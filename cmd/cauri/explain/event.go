@@ -2,6 +2,7 @@ package explain
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -9,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/cauri-dev/cauri/cmd/cauri/sandboxapi"
 	"github.com/cauri-dev/cauri/server/advice"
@@ -45,21 +47,19 @@ func (e *explaining) event(ctx context.Context, id string) error {
 	if e.clock, err = e.readClock(ctx); err != nil {
 		return err
 	}
-	var of *wire.Payment
 	if found.TxID != "" {
 		t, err := e.API.Payment(ctx, found.TxID)
 		if err != nil && !sandboxapi.IsNotFound(err) {
 			return err
 		}
 		if err == nil {
-			of = &t
 			e.tell(t.CreatedAt, "request", t.ID, "%s of %s for %s, reference %s, order %s", noun(t.Type), money(t.Amount, t.Currency), t.MSISDN, t.Reference, t.OrderRef)
 			if t.CompletedAt != nil {
 				e.tell(*t.CompletedAt, "settlement", t.ID, "It ended %s", t.Status)
 			}
 		}
 	}
-	if err := e.ofEvent(ctx, &found, of, true); err != nil {
+	if err := e.ofEvent(ctx, &found, true); err != nil {
 		return err
 	}
 	e.Summary = fmt.Sprintf("The event %s is %s", found.Event, found.State)
@@ -78,7 +78,7 @@ func (e *explaining) eventsOf(ctx context.Context, t *wire.Payment) (delivery st
 		if err != nil {
 			return "", err
 		}
-		if err := e.ofEvent(ctx, &found, t, false); err != nil {
+		if err := e.ofEvent(ctx, &found, false); err != nil {
 			return "", err
 		}
 		delivery = deliveryOf(&found)
@@ -101,7 +101,7 @@ func deliveryOf(found *wire.EventDetail) string {
 
 // ofEvent tells an event with its attempts, and says why it is not delivered. The parameter alone says that it was asked about itself,
 // not about its transaction.
-func (e *explaining) ofEvent(ctx context.Context, found *wire.EventDetail, of *wire.Payment, alone bool) error {
+func (e *explaining) ofEvent(ctx context.Context, found *wire.EventDetail, alone bool) error {
 	e.tell(found.CreatedAt, "event", found.ID, "%s is %s", found.Event, found.State)
 	acknowledged := e.attempts(found)
 	switch {
@@ -110,7 +110,7 @@ func (e *explaining) ofEvent(ctx context.Context, found *wire.EventDetail, of *w
 	case found.Advice != nil:
 		e.refusedEvent(found)
 	case found.State == queued && found.AttemptCount == 0:
-		e.notSentYet(found, of)
+		return e.notSentYet(ctx, found)
 	case acknowledged > 1:
 		e.blame(advice.Of(advice.AcknowledgedTwice, acknowledged))
 	}
@@ -192,24 +192,66 @@ func (e *explaining) notSent(ctx context.Context, found *wire.EventDetail, alone
 	return nil
 }
 
-// notSentYet says why an event has no attempt yet.
-func (e *explaining) notSentYet(found *wire.EventDetail, of *wire.Payment) {
+// notSentYet says why an event has no attempt yet: a fault holds it, the endpoint is paused, the clock stands or no worker works.
+func (e *explaining) notSentYet(ctx context.Context, found *wire.EventDetail) error {
 	due := moment(value(found.NextAttemptAt))
-	if of != nil && len(of.Effects) > 0 && (due.IsZero() || due.Sub(moment(found.CreatedAt)) > late/10) {
-		a := advice.Of(advice.HeldByFault, strings.Join(of.Effects, "; "))
-		if !due.IsZero() {
-			a.Steps = []advice.Step{{
-				Purpose: "Go to where it is sent", Command: "clock", Rest: "advance --next", Tool: "advance_clock", Arguments: map[string]any{"next": true},
-			}}
+	if due.IsZero() || due.Sub(moment(found.CreatedAt)) > soonSent {
+		held, err := e.heldBy(ctx)
+		if err != nil {
+			return err
 		}
-		e.blame(a)
-		return
+		if held != nil {
+			e.blame(*held)
+			return nil
+		}
+		webhook, err := e.API.Webhook(ctx)
+		if err != nil {
+			return err
+		}
+		if webhook.Advice != nil {
+			e.blame(OfAPI(webhook.Advice))
+			return nil
+		}
 	}
 	if a, is := e.waits(due); is {
 		e.blame(a)
-		return
+		return nil
 	}
 	e.blame(advice.Of(advice.FirstAttempt))
+	return nil
+}
+
+// soonSent is how long an event waits at most that nothing holds.
+const soonSent = 3 * time.Second
+
+// heldBy returns the cause of events that a fault holds, if one of the faults that are on does; nil: none does.
+func (e *explaining) heldBy(ctx context.Context) (*advice.Advice, error) {
+	faults, err := e.API.Faults(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for i := range faults {
+		var does struct {
+			Delay      string
+			OutOfOrder bool
+		}
+		_ = json.Unmarshal(faults[i].Webhook, &does) // a fault of something else does neither
+		if does.Delay == "" && !does.OutOfOrder {
+			continue
+		}
+		a := advice.Of(advice.HeldByFault, faults[i].Effect)
+		a.Steps = []advice.Step{{
+			Purpose: "Go to where it is sent", Command: "clock", Rest: "advance --next", Tool: "advance_clock", Arguments: map[string]any{"next": true},
+		}}
+		if faults[i].Source == "api" {
+			a.Steps = append(a.Steps, advice.Step{
+				Purpose: "Remove the fault", Command: "faults", Rest: "off " + faults[i].Name, Tool: "switch_fault",
+				Arguments: map[string]any{"name": faults[i].Name, "on": false},
+			})
+		}
+		return &a, nil
+	}
+	return nil, nil
 }
 
 // refusedEvent says why an event was not acknowledged: what the API says of it and, if its receiver answered the signature that it

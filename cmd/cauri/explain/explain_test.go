@@ -3,7 +3,9 @@ package explain_test
 import (
 	"encoding/json"
 	"errors"
+	"maps"
 	"net/http"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -24,6 +26,7 @@ func refusedBy(failure string) *wire.Advice {
 // Each cause is named, with a step that can be taken as it stands.
 func TestExplanationNamesTheCause(t *testing.T) {
 	t.Parallel()
+	tools := toolsOfServer(t)
 	changed := func(s *sandbox, change func(s *sandbox)) *sandbox { change(s); return s }
 	for name, c := range map[string]struct {
 		sandbox *sandbox
@@ -59,7 +62,8 @@ func TestExplanationNamesTheCause(t *testing.T) {
 		"the operator works": {paid("PENDING"), tx, "payment.waits_for_operator", "some seconds", "few seconds"},
 		"a fault holds its event": {
 			changed(paid("SUCCESS").sent("queued"), func(s *sandbox) {
-				s.payments[0].Effects, s.events[0].NextAttemptAt = []string{"late: sent 1h late"}, new("2026-05-31T13:00:00Z")
+				s.events[0].NextAttemptAt = new("2026-05-31T13:00:00Z")
+				s.faults = []wire.Fault{{Name: "busy", Effect: "busy: answered 503"}, {Name: "late", Effect: "late: sent 1h late", Webhook: json.RawMessage(`{"delay":"1h"}`)}}
 			}), tx, "event.held_by_fault", "late: sent 1h late", "advance_clock",
 		},
 		"its event waits for the clock": {
@@ -75,6 +79,15 @@ func TestExplanationNamesTheCause(t *testing.T) {
 		},
 		"it was not sent, and is well": {paid("SUCCESS").sent("recorded"), tx, "", "is not sent", ""},
 		"it came twice":                {paid("SUCCESS").sent("delivered", attempt(204, ""), attempt(200, "")), evt, "event.acknowledged_twice", "2 times", "booked it once"},
+		"a fault sent it twice": {
+			changed(paid("SUCCESS").sent("delivered", attempt(204, "")), func(s *sandbox) { s.events[0].Attempts[0].Effects = []string{"twice: sent 2 times, 500 ms apart"} }), tx,
+			"event.acknowledged_twice", "2 times", "booked it once",
+		},
+		"the endpoint is paused": {
+			changed(paid("SUCCESS").sent("queued"), func(s *sandbox) {
+				s.webhook.Advice, s.events[0].NextAttemptAt = refusedBy("the receiver answered 500"), new(soon)
+			}), evt, "receiver.fails", "answers 500", "own log",
+		},
 		"nothing listens": {
 			paid("SUCCESS").sent("queued", attempt(0, "")).advised(refusedBy("connection refused")), tx, "receiver.not_listening", "Nothing listens at shop:3000", "",
 		},
@@ -180,6 +193,14 @@ func TestExplanationNamesTheCause(t *testing.T) {
 				t.Errorf("the first step is %+v and not %q", found.Next[0], c.step)
 			}
 			for _, step := range found.Next {
+				for name := range step.Arguments {
+					if !slices.Contains(tools[step.Tool], name) {
+						t.Errorf("%s has no %s, only %q", step.Tool, name, tools[step.Tool])
+					}
+				}
+				if step.Tool != "" && tools[step.Tool] == nil {
+					t.Errorf("there is no tool %s", step.Tool)
+				}
 				if step.Because == "" || step.Tool == "" && step.Command == "" && step.Change == "" {
 					t.Errorf("a step is %+v", step)
 				}
@@ -194,6 +215,28 @@ func TestExplanationNamesTheCause(t *testing.T) {
 			}
 		})
 	}
+}
+
+// toolsOfServer returns the arguments of each tool of `cauri mcp`.
+func toolsOfServer(t *testing.T) map[string][]string {
+	t.Helper()
+	file, err := os.Open("../mcp/testdata/tools.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = file.Close() }()
+	tools := map[string][]string{}
+	for decoder := json.NewDecoder(file); decoder.More(); {
+		var tool struct {
+			Name        string
+			InputSchema struct{ Properties map[string]any }
+		}
+		if err := decoder.Decode(&tool); err != nil {
+			t.Fatal(err)
+		}
+		tools[tool.Name] = append([]string{}, slices.Collect(maps.Keys(tool.InputSchema.Properties))...)
+	}
+	return tools
 }
 
 // An id that is not there is answered with those that are.

@@ -37,6 +37,7 @@ type sandbox struct {
 	numbers  []wire.TestNumber
 	check    *wire.ReceiverCheck
 	compared wire.Comparison
+	faults   []wire.Fault
 	refusal  *wire.Error // of all requests; nil: none
 }
 
@@ -59,8 +60,10 @@ func paid(status string) *sandbox {
 // sent adds the event of the payment with attempts.
 func (s *sandbox) sent(state string, attempts ...wire.DeliveryAttempt) *sandbox {
 	s.events = []wire.EventDetail{{
-		EventSummary: wire.EventSummary{ID: evt, Event: "payment.completed", TxID: tx, Status: s.payments[0].Status, State: state, CreatedAt: ended, AttemptCount: len(attempts)},
-		Body:         `{"event":"payment.completed","tx_id":"` + tx + `", "raw":{}}`, Attempts: attempts,
+		EventSummary: wire.EventSummary{
+			ID: evt, Event: "payment.completed", TxID: tx, Status: s.payments[0].Status, State: state, CreatedAt: ended, AttemptCount: len(attempts),
+		},
+		Body: `{"event":"payment.completed","tx_id":"` + tx + `", "raw":{}}`, Attempts: attempts,
 	}}
 	return s
 }
@@ -171,6 +174,8 @@ func (s *sandbox) serveList(w http.ResponseWriter, kind string, q url.Values) {
 		answer(w, wire.EventList{Data: found})
 	case "requests":
 		answer(w, wire.RequestList{Data: s.requests})
+	case "faults":
+		answer(w, wire.FaultList{Data: s.faults})
 	case "clock":
 		answer(w, s.clock)
 	case "webhook":

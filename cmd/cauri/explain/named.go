@@ -142,9 +142,7 @@ func (e *explaining) holder(ctx context.Context, msisdn string) error {
 		if payer.State == wire.StateBlocked {
 			a := advice.Of(advice.NumberBlocked, msisdn)
 			if payer.Source == "api" {
-				a.Steps = []advice.Step{{
-					Purpose: "Let the number pay again", Tool: "save_test_client", Arguments: map[string]any{"msisdn": msisdn, "state": wire.StateActive},
-				}}
+				a.Steps = []advice.Step{saving("Let the number pay again", msisdn, "state", wire.StateActive)}
 			}
 			e.blame(a)
 		}

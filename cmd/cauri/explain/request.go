@@ -195,7 +195,9 @@ func (e *explaining) refusedWith(ctx context.Context, reference, id string) erro
 }
 
 // refused returns the newest refused requests that fit, at most ten, the oldest first.
-func (e *explaining) refused(ctx context.Context, fits func(*wire.LoggedRequest, map[string]string) bool) (found []*wire.LoggedRequest, err error) {
+func (e *explaining) refused(
+	ctx context.Context, fits func(r *wire.LoggedRequest, sent map[string]string) bool,
+) (found []*wire.LoggedRequest, err error) {
 	all, err := e.API.Requests(ctx, nil, mostRows)
 	if err != nil {
 		return nil, err

@@ -52,7 +52,9 @@ func (x *Explainer) DiagnoseSignature(ctx context.Context, event string, got Cap
 	}
 	switch {
 	case got.Computed != "":
-		if own := x.computed(&found, got.Computed); own != nil && (d == nil || own.advice.Code != advice.SignatureUnknown || d.Cause == string(advice.SignatureVerifies)) {
+		own := x.computed(&found, got.Computed)
+		tells := d == nil || d.advice.Code == advice.SignatureVerifies
+		if own != nil && (tells || own.advice.Code != advice.SignatureUnknown) {
 			own.Comparison = comparisonOf(d)
 			d = own
 		}
@@ -80,7 +82,8 @@ func comparisonOf(d *Diagnosis) *wire.Comparison {
 func (x *Explainer) diagnosis(event string, a advice.Advice, before ...Step) *Diagnosis {
 	what, _ := a.Sentences()
 	return &Diagnosis{
-		Event: event, Summary: x.hidden(what), Cause: string(a.Code), Next: append(slices.Clone(before), StepsOf(&a)...), advice: a, steps: before,
+		Event: event, Summary: x.hidden(what), Cause: string(a.Code), Next: append(slices.Clone(before), StepsOf(&a)...),
+		advice: a, steps: before,
 	}
 }
 
@@ -150,7 +153,9 @@ func (x *Explainer) computed(event *wire.EventDetail, value string) *Diagnosis {
 	}
 	others := maps.Clone(x.Secrets)
 	delete(others, SigningSecret)
-	trial := webhooks.Trial{ID: event.ID, Timestamps: timestamps(event), Body: []byte(event.Body), Secret: x.Secrets[SigningSecret], Others: others}
+	trial := webhooks.Trial{
+		ID: event.ID, Timestamps: timestamps(event), Body: []byte(event.Body), Secret: x.Secrets[SigningSecret], Others: others,
+	}
 	mistakes, fits := trial.Try(value)
 	if isOneOf(event, value) { // also if another secret signed than the one that is known here
 		mistakes, fits = nil, true

@@ -186,12 +186,29 @@ func (e *explaining) promptOf(ctx context.Context, t *wire.Payment, p *wire.Prom
 	return nil
 }
 
-// whyFailed says why a transaction ended without success.
-func (e *explaining) whyFailed(ctx context.Context, t *wire.Payment) error {
-	o := advice.Outcome{Status: payments.Status(t.Status), Type: payments.Type(t.Type), Scenario: value(t.Scenario), Amount: money(t.CustomerTotal, t.Currency)}
+// outcomeOf returns how a transaction ended without success, as far as it tells by itself.
+func outcomeOf(t *wire.Payment) advice.Outcome {
+	o := advice.Outcome{
+		Status: payments.Status(t.Status), Type: payments.Type(t.Type), Scenario: value(t.Scenario), Amount: money(t.CustomerTotal, t.Currency),
+	}
 	if o.Type != payments.Collection {
 		o.Amount = money(t.Amount, t.Currency)
 	}
+	if w := operators.CheckLength(t.MSISDN); w != nil {
+		o.Length = w.String() + "."
+	}
+	return o
+}
+
+// OfPayment returns why a transaction ended without success, as far as it tells by itself.
+func OfPayment(t *wire.Payment) advice.Advice {
+	o := outcomeOf(t)
+	return advice.OfOutcome(&o)
+}
+
+// whyFailed says why a transaction ended without success.
+func (e *explaining) whyFailed(ctx context.Context, t *wire.Payment) error {
+	o := outcomeOf(t)
 	payer, err := e.API.Payer(ctx, t.MSISDN)
 	switch {
 	case err == nil && (payer.Operator != t.Operator || payer.Country != t.Country):
@@ -199,24 +216,27 @@ func (e *explaining) whyFailed(ctx context.Context, t *wire.Payment) error {
 	case err != nil && !sandboxapi.IsNotFound(err):
 		return err
 	}
-	if w := operators.CheckLength(t.MSISDN); w != nil {
-		o.Length = w.String() + "."
-	}
 	a := advice.OfOutcome(&o)
+	changes := err == nil && payer.Source == "api"
 	switch {
 	case o.Scenario != "":
 	case o.Status == payments.UnknownMSISDN:
 		a.Steps = []advice.Step{whoCanPay}
-	case o.Status == payments.InsufficientFunds && o.Type == payments.Collection && err == nil && payer.Source == "api":
-		a.Steps = []advice.Step{{
-			Purpose: "Give the test client a higher balance", Tool: "save_test_client",
-			Arguments: map[string]any{"msisdn": t.MSISDN, "balance": 10 * t.CustomerTotal},
-		}}
-	case o.Status == payments.AccountBlocked && err == nil && payer.Source == "api":
-		a.Steps = []advice.Step{{Purpose: "Let the number pay again", Tool: "save_test_client", Arguments: map[string]any{"msisdn": t.MSISDN, "state": "Active"}}}
+	case o.Status == payments.InsufficientFunds && o.Type == payments.Collection && changes:
+		a.Steps = []advice.Step{saving("Give the test client a higher balance", t.MSISDN, "balance", 10*t.CustomerTotal)}
+	case o.Status == payments.AccountBlocked && changes:
+		a.Steps = []advice.Step{saving("Let the number pay again", t.MSISDN, "state", wire.StateActive)}
 	}
 	e.blame(a)
 	return nil
+}
+
+// saving returns the step that changes a test client.
+func saving(purpose, msisdn, field string, value any) advice.Step {
+	return advice.Step{
+		Purpose: purpose, Command: "clients", Rest: fmt.Sprintf("change %s --%s=%v", msisdn, field, value), Tool: "save_test_client",
+		Arguments: map[string]any{"msisdn": msisdn, field: value},
+	}
 }
 
 var whoCanPay = advice.Step{Purpose: "This lists who can pay", Command: "payers", Tool: "list_payers", Arguments: map[string]any{}}
