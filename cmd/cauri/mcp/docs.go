@@ -3,14 +3,14 @@ package mcp
 import (
 	"cmp"
 	"context"
-	"io/fs"
-	"maps"
 	"path"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
 	"unicode"
+
+	"github.com/cauri-dev/cauri/server/manual"
 )
 
 // page is a page of the documents.
@@ -32,35 +32,25 @@ type library struct {
 	pages []page
 }
 
-// readLibrary reads the pages that the index names before its part for those who work on Cauri.
-func readLibrary(files fs.FS) (*library, error) {
-	index, err := fs.ReadFile(files, "README.md")
-	if err != nil {
-		return nil, err
-	}
-	before, _, _ := strings.Cut(string(index), "\n## I work on Cauri")
-	names := map[string]bool{"agents": true}
-	for _, link := range linkForm.FindAllStringSubmatch(before, -1) {
-		names[link[1]] = true
-	}
+// readLibrary reads the pages that are served too.
+func readLibrary() *library {
 	l := &library{}
-	for _, name := range slices.Sorted(maps.Keys(names)) {
-		text, err := fs.ReadFile(files, name+".md")
-		if err != nil {
-			continue // such as the references, which are generated for readers of the repository
+	for _, part := range manual.Sections() {
+		for _, row := range part.Rows {
+			if l.named(row.Page.Name) == nil {
+				l.pages = append(l.pages, newPage(row.Page))
+			}
 		}
-		l.pages = append(l.pages, newPage(name, string(text)))
 	}
-	return l, nil
+	slices.SortFunc(l.pages, func(a, b page) int { return cmp.Compare(a.name, b.name) })
+	return l
 }
 
-var (
-	linkForm    = regexp.MustCompile(`\]\(((?:fr/)?[a-z-]+)\.md[)#]`)
-	headingForm = regexp.MustCompile(`(?m)^#{1,4} (.+)$`)
-)
+var headingForm = regexp.MustCompile(`(?m)^#{1,4} (.+)$`)
 
-func newPage(name, text string) page {
-	p := page{name: name, text: text}
+func newPage(of *manual.Page) page {
+	text := string(of.Text)
+	p := page{name: of.Name, title: of.Title, about: of.Sentence, text: text}
 	headings := headingForm.FindAllStringSubmatchIndex(text, -1)
 	for i, at := range headings {
 		end := len(text)
@@ -68,13 +58,7 @@ func newPage(name, text string) page {
 			end = headings[i+1][0]
 		}
 		title := text[at[2]:at[3]]
-		p.sections = append(p.sections, section{name, title, anchorOf(title), strings.TrimSpace(text[at[0]:end])})
-	}
-	if len(p.sections) > 0 {
-		p.title = p.sections[0].title
-		_, rest, _ := strings.Cut(p.sections[0].text, "\n")
-		first, _, _ := strings.Cut(strings.TrimSpace(rest), "\n")
-		p.about, _, _ = strings.Cut(first, ". ")
+		p.sections = append(p.sections, section{p.name, title, anchorOf(title), strings.TrimSpace(text[at[0]:end])})
 	}
 	return p
 }
@@ -211,10 +195,7 @@ var readDocs = define(tool{
 	description: "The documents of Cauri: query finds at most five sections, page or page#section gives a text, operation one operation of the API. " +
 		"Without arguments: the pages.",
 }, func(ctx context.Context, c *call, in *readDocsInput) (*readDocsOutput, error) {
-	library, err := c.server.library()
-	if err != nil {
-		return nil, err
-	}
+	library := pages()
 	switch {
 	case in.Operation != "":
 		return c.operation(ctx, in.Operation)
@@ -278,10 +259,5 @@ func readPage(library *library, asked string) (*readDocsOutput, error) {
 	return nil, invalid(fieldErrors{"page": {"has no section " + anchor + ": " + listed(anchors, "", "its sections are")}})
 }
 
-// library returns the pages, which are read at the first call.
-func (s *Server) library() (*library, error) { return s.readLibrary() }
-
-// onceLibrary returns a function that reads the pages once.
-func onceLibrary(files fs.FS) func() (*library, error) {
-	return sync.OnceValues(func() (*library, error) { return readLibrary(files) })
-}
+// pages returns the library, which is read at the first call.
+var pages = sync.OnceValue(readLibrary)

@@ -23,13 +23,12 @@ const (
 
 // addResources adds the pages, the operations, and what the sandbox is doing.
 func (s *Server) addResources() {
-	if library, err := s.library(); err == nil {
-		for i := range library.pages {
-			p := &library.pages[i]
-			s.mcp.AddResource(&sdk.Resource{
-				URI: docsScheme + p.name, Name: p.name, Title: p.title, Description: cut(p.about, 200), MIMEType: markdown, Size: int64(len(p.text)),
-			}, s.resource(markdown, func(context.Context, *call, string) (string, error) { return p.text, nil }))
-		}
+	library := pages()
+	for i := range library.pages {
+		p := &library.pages[i]
+		s.mcp.AddResource(&sdk.Resource{
+			URI: docsScheme + p.name, Name: p.name, Title: p.title, Description: cut(p.about, 200), MIMEType: markdown, Size: int64(len(p.text)),
+		}, s.resource(markdown, func(context.Context, *call, string) (string, error) { return p.text, nil }))
 	}
 	s.mcp.AddResourceTemplate(&sdk.ResourceTemplate{
 		URITemplate: operationScheme + "{operation}", Name: "operation", Title: "An operation of the API", MIMEType: markdown,

@@ -13,7 +13,6 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/cauri-dev/cauri/cmd/cauri/cli"
-	"github.com/cauri-dev/cauri/docs"
 )
 
 // Options are the settings of a server.
@@ -35,13 +34,11 @@ type Server struct {
 	tools   []tool
 	mcp     *sdk.Server
 	now     func() time.Time
-
-	readLibrary func() (*library, error)
 }
 
 // New returns a server.
 func New(o Options) *Server {
-	s := &Server{options: o, secrets: newSecrets(), now: time.Now, readLibrary: onceLibrary(docs.Files)}
+	s := &Server{options: o, secrets: newSecrets(), now: time.Now}
 	s.sandbox = newHolder(&o, s.secrets)
 	s.mcp = sdk.NewServer(&sdk.Implementation{Name: "cauri", Title: "Cauri, mobile-money sandboxes", Version: o.Version}, &sdk.ServerOptions{
 		Instructions:      instructions,
