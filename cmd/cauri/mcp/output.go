@@ -12,6 +12,7 @@ import (
 
 	"github.com/cauri-dev/cauri/cmd/cauri/cli"
 	"github.com/cauri-dev/cauri/cmd/cauri/sandboxapi"
+	"github.com/cauri-dev/cauri/server/httpapi/wire"
 )
 
 const (
@@ -185,16 +186,14 @@ func steps(all []step) []step {
 	return found
 }
 
-// commandStep returns the step of a command of an advice. A command that a tool does becomes a call of the tool.
-func commandStep(command, because string) step {
-	words := strings.Fields(command)
-	if len(words) == 3 && words[0] == "cauri" {
-		switch {
-		case words[1] == "resend" && words[2] == "--failed":
-			return step{Tool: "resend_event", Arguments: map[string]any{"failed": true}, Because: because}
-		case words[1] == "resend":
-			return step{Tool: "resend_event", Arguments: map[string]any{"event": words[2]}, Because: because}
+// adviceSteps returns the steps of an advice of the API. A step that is a tool needs no command.
+func (c *call) adviceSteps(a *wire.Advice) (all []step) {
+	for _, next := range a.Next {
+		s := step{Tool: next.Tool, Arguments: next.Arguments, Because: strings.TrimSuffix(next.Because, ":")}
+		if next.Tool == "" {
+			s.Command = c.sandbox.Typed(next.Command)
 		}
+		all = append(all, s)
 	}
-	return step{Command: command, Because: because}
+	return all
 }

@@ -99,7 +99,7 @@ var getStatus = define(tool{
 		Credentials: fmt.Sprintf("%s: CAURI_URI, CAURI_API_KEY, CAURI_WEBHOOK_SECRET", c.sandbox.CredentialsIn),
 		Clock:       clockOf(&f.clock), Webhook: receiverOf(&f.webhook), Faults: []faultOn{}, Balances: []balance{},
 		Open:     counts{len(f.pending), len(f.queued), len(f.failed), len(f.refused)},
-		Problems: f.problems(),
+		Problems: c.problems(f),
 	}
 	for i := range f.ledger.Data {
 		if a := &f.ledger.Data[i]; len(out.Balances) < shownBalances && (a.Kind == "float" || !a.Balanced) {
@@ -144,16 +144,14 @@ func (c *call) readStatus(ctx context.Context) (f *statusFacts, err error) {
 }
 
 // problems returns what is not well, the receiver first: it hides the rest.
-func (f *statusFacts) problems() []problem {
+func (c *call) problems(f *statusFacts) []problem {
 	all := []problem{}
 	if a := f.webhook.Advice; a != nil {
 		p := problem{Cause: a.Cause, Message: a.Message, Action: a.Action, Next: []step{}}
 		if e := f.webhook.UnacknowledgedEvent; e != nil {
 			p.Next = append(p.Next, step{Tool: "explain", Arguments: arguments("id", e.EventID), Because: "tells what the receiver answered, and why"})
 		}
-		for _, next := range a.Next {
-			p.Next = append(p.Next, commandStep(next.Command, next.Because))
-		}
+		p.Next = steps(append(p.Next, c.adviceSteps(a)...))
 		all = append(all, p)
 	}
 	for _, callbacks := range f.webhook.Callbacks {
