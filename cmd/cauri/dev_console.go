@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -112,8 +113,9 @@ func nativeVariablesOf(secret map[string]string) (all []nativeVariables) {
 // nobody is a number outside every numbering plan.
 const nobody = "+99999999999"
 
-// curl returns a command that makes a payment; "" if the sandbox has no enabled environment or no store.
-func (s devSandbox) curl(reference string) cli.Lines {
+// firstPayment returns a command of the system's shell that makes a payment; "" if the sandbox has no enabled environment or
+// no store.
+func (s devSandbox) firstPayment(system, reference string) cli.Lines {
 	e := firstEnabled(s.SandboxEnvironment)
 	if len(s.Spec.Stores) == 0 || e == nil {
 		return ""
@@ -127,10 +129,16 @@ func (s devSandbox) curl(reference string) cli.Lines {
 		msisdn, scenario = numbers[0].MSISDN, "" // the first test number approves
 	}
 	currency, _ := payments.Country(country).Currency()
+	body := cli.Sprintf(`{"amount":1500,"currency":%q,"operator":%q,"country":%q,"msisdn":%q,"reference":%q,"application":%q%s}`,
+		currency, operator, country, msisdn, reference, s.Spec.Stores[0].Slug, scenario)
+	if system == "windows" { // curl of Windows PowerShell is another program, and its quotes are others
+		return cli.Sprintf(`  Invoke-RestMethod -Method Post -Uri %s/api/v1/payments `+"`"+`
+    -Headers @{Authorization = 'Bearer %s'} -ContentType 'application/json' `+"`"+`
+    -Body '%s'`, s.uri, s.key, body)
+	}
 	return cli.Sprintf(`  curl -sS %s/api/v1/payments \
     -H 'Authorization: Bearer %s' -H 'Content-Type: application/json' \
-    -d '{"amount":1500,"currency":%q,"operator":%q,"country":%q,"msisdn":%q,"reference":%q,"application":%q%s}'`,
-		s.uri, s.key, currency, operator, country, msisdn, reference, s.Spec.Stores[0].Slug, scenario)
+    -d '%s'`, s.uri, s.key, body)
 }
 
 func indented(lines string) (text cli.Lines) {
@@ -168,8 +176,8 @@ func (c *devConsole) banner(baseURL string, sandboxes []devSandbox, after time.D
 		}
 	}
 	if len(sandboxes) > 0 {
-		if curl := sandboxes[0].curl(fmt.Sprintf("TRY-%d", time.Now().Unix())); curl != "" {
-			cli.Fprintf(&text, "\nA first payment:\n\n%s\n", curl)
+		if call := sandboxes[0].firstPayment(runtime.GOOS, fmt.Sprintf("TRY-%d", time.Now().Unix())); call != "" {
+			cli.Fprintf(&text, "\nA first payment:\n\n%s\n", call)
 		}
 	}
 	text.WriteString("\nCtrl-C stops it.")

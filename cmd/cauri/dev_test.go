@@ -286,12 +286,17 @@ func TestFirstPaymentIsOfTheFirstEnvironment(t *testing.T) {
 		`"currency":"XOF","operator":"orange","country":"CI","msisdn":"+2250730000901"`: {blocked},
 	} {
 		one := devSandbox{SandboxEnvironment: &sandbox, payer: payerOf(&sandbox, clients)}
-		if got := string(one.curl("r")); !strings.Contains(got, want) {
+		if got := string(one.firstPayment("linux", "r")); !strings.Contains(got, want) {
 			t.Errorf("got %s, want %s", got, want)
 		}
 	}
+	powerShell := string(devSandbox{SandboxEnvironment: &sandbox, uri: "http://localhost:8080/sandboxes/default/shop", key: "k"}.firstPayment("windows", "r"))
+	if !strings.Contains(powerShell, "Invoke-RestMethod") || !strings.Contains(powerShell, "-Body '{\"amount\":1500") || strings.Contains(powerShell, "curl") ||
+		strings.Count(powerShell, "`\n") != 2 {
+		t.Errorf("on Windows it is\n%s", powerShell)
+	}
 	sandbox.Spec.Environments = sandbox.Spec.Environments[:1]
-	if got := (devSandbox{SandboxEnvironment: &sandbox}).curl("r"); got != "" {
+	if got := (devSandbox{SandboxEnvironment: &sandbox}).firstPayment("linux", "r"); got != "" {
 		t.Errorf("a sandbox without an enabled environment gets %s", got)
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/cauri-dev/cauri/server/egress"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/secrets"
+	"github.com/cauri-dev/cauri/server/textfile"
 )
 
 // alternatives has, for each flag, other flags for the same purpose. If one of these is on the command line, the
@@ -137,7 +138,7 @@ func loadKeyRing(path string) (*secrets.KeyRing, error) {
 
 // loadPINKey reads the file of --pin-key-file.
 func loadPINKey(path string) (*rsa.PrivateKey, error) {
-	text, err := os.ReadFile(path)
+	text, err := textfile.Read(path)
 	if err != nil {
 		return nil, cli.Usage(fmt.Errorf("reading the key for PINs: %w", err))
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/cauri-dev/cauri/cmd/cauri/cli"
 	"github.com/cauri-dev/cauri/server/postgres"
+	"github.com/cauri-dev/cauri/server/textfile"
 )
 
 // databasePoll is the pause between two attempts to reach the database.
@@ -83,7 +83,7 @@ func readUsers(folder string) ([]postgres.User, error) {
 	}
 	var users []postgres.User
 	for _, process := range []string{"api", "worker", "controller"} {
-		password, err := os.ReadFile(filepath.Join(folder, process+"-password"))
+		password, err := textfile.Read(filepath.Join(folder, process+"-password"))
 		if err != nil {
 			return nil, fmt.Errorf("--user-passwords: %w", err)
 		}

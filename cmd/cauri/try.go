@@ -9,7 +9,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -22,6 +21,7 @@ import (
 	"github.com/cauri-dev/cauri/server/egress"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/textfile"
 )
 
 type tryOptions struct {
@@ -92,7 +92,7 @@ func (o *tryOptions) complete() error {
 			if *value != "" {
 				continue
 			}
-			text, err := os.ReadFile(filepath.Join(o.binding, name))
+			text, err := textfile.Read(filepath.Join(o.binding, name))
 			if err != nil {
 				return cli.Usage(fmt.Errorf("--binding: %w", err))
 			}

@@ -23,6 +23,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
+	"github.com/cauri-dev/cauri/server/textfile"
 )
 
 // Manifests are the resources in a set of files, in the order of the files.
@@ -69,7 +70,7 @@ func Read(paths ...string) (Manifests, error) {
 	}
 	var problems []error
 	for _, file := range files {
-		text, err := os.ReadFile(file)
+		text, err := textfile.Read(file)
 		if err != nil {
 			return all, err
 		}
@@ -243,7 +244,7 @@ func digestOf(paths []string) [sha256.Size]byte {
 	all := sha256.New()
 	fmt.Fprintln(all, files, err)
 	for _, file := range files {
-		text, err := os.ReadFile(file)
+		text, err := textfile.Read(file)
 		fmt.Fprintf(all, "%q %v\n", text, err)
 	}
 	return [sha256.Size]byte(all.Sum(nil))

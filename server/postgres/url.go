@@ -3,10 +3,11 @@ package postgres
 import (
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/cauri-dev/cauri/server/textfile"
 )
 
 // inFile begins the name of a file with a database URL, in place of the URL.
@@ -18,7 +19,7 @@ func textOf(url string) (string, error) {
 	if !named {
 		return url, nil
 	}
-	text, err := os.ReadFile(path)
+	text, err := textfile.Read(path)
 	return strings.TrimSpace(string(text)), err
 }
 
@@ -32,7 +33,7 @@ func takePassword(config *pgx.ConnConfig) error {
 		return nil
 	}
 	delete(config.RuntimeParams, passwordFile)
-	password, err := os.ReadFile(path)
+	password, err := textfile.Read(path)
 	config.Password = strings.TrimRight(string(password), "\r\n")
 	return err
 }

@@ -13,11 +13,12 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"os"
 	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"github.com/cauri-dev/cauri/server/textfile"
 )
 
 // KeyRing encrypts the secrets that the database stores, by AES-256-GCM. Its first key encrypts, and all of its keys
@@ -53,7 +54,7 @@ func LoadKeyRing(path string) (*KeyRing, error) {
 // Reload reads the file of the key ring again and uses its keys. It reports whether they changed. After an error, the
 // keys stay as they were. Errors never show a key.
 func (r *KeyRing) Reload() (changed bool, err error) {
-	text, err := os.ReadFile(r.path)
+	text, err := textfile.Read(r.path)
 	if err != nil {
 		return false, fmt.Errorf("reading the encryption keys: %w", err)
 	}

@@ -28,7 +28,7 @@ var (
 	computes = []string{
 		"server/advice", "server/assets", "server/egress", "server/english", "server/expectations", "server/faults", "server/grade",
 		"server/junit", "server/ledgercsv", "server/manual", "server/operators", "server/payments", "server/secrets", "server/stories", "server/syntax",
-		"server/webhooks",
+		"server/textfile", "server/webhooks",
 	}
 	// stores are the packages that ask the database.
 	stores = []string{"server/postgres", "server/sandboxes", "server/ledger", "server/proof", "server/requests"}

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -17,6 +16,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/cauri-dev/cauri/server/expectations"
+	"github.com/cauri-dev/cauri/server/textfile"
 )
 
 // expectationSpec has the fields of an Expectation's spec.
@@ -78,9 +78,9 @@ func readExpectationFile(file string, input io.Reader) (all []*expected, err err
 
 func readFileOrInput(file string, input io.Reader) ([]byte, error) {
 	if file == "-" {
-		return io.ReadAll(input)
+		return io.ReadAll(textfile.Reader(input))
 	}
-	return os.ReadFile(file)
+	return textfile.Read(file)
 }
 
 // readExpectation reads a document. It returns nil for a resource of another kind, and for an empty document.

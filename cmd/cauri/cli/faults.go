@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -215,12 +214,7 @@ func presetNames() (names []string) {
 
 // readFault reads an entry of spec.faults from a file, or from in.
 func readFault(in io.Reader, file string) (entry map[string]any, err error) {
-	var text []byte
-	if file == "-" {
-		text, err = io.ReadAll(in)
-	} else {
-		text, err = os.ReadFile(file)
-	}
+	text, err := readFileOrInput(file, in)
 	if err != nil {
 		return nil, usage(err)
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/cauri-dev/cauri/cmd/cauri/sandboxapi"
 	"github.com/cauri-dev/cauri/server/egress"
+	"github.com/cauri-dev/cauri/server/textfile"
 )
 
 // likelyName matches names of sandboxes, and names with some mistakes. It does not match ids, which have an underscore,
@@ -103,7 +104,7 @@ func ReadEnvFile(path string) (map[string]string, error) {
 	}
 	defer func() { _ = file.Close() }()
 	values := map[string]string{}
-	for lines := bufio.NewScanner(file); lines.Scan(); {
+	for lines := bufio.NewScanner(textfile.Reader(file)); lines.Scan(); {
 		line := strings.TrimPrefix(strings.TrimSpace(lines.Text()), "export ")
 		if name, value, found := strings.Cut(line, "="); found && !strings.HasPrefix(line, "#") {
 			values[name] = unquoted(value)

@@ -23,6 +23,7 @@ import (
 	"github.com/cauri-dev/cauri/cmd/cauri/kube"
 	"github.com/cauri-dev/cauri/cmd/cauri/sandboxapi"
 	"github.com/cauri-dev/cauri/server/english"
+	"github.com/cauri-dev/cauri/server/textfile"
 	"github.com/cauri-dev/cauri/server/webhooks"
 )
 
@@ -131,7 +132,7 @@ func readCaptured(standard io.Reader, files []string, headers, at string) (http.
 		defer func() { _ = file.Close() }()
 		in = file
 	}
-	header, body, err := captured(in, headers)
+	header, body, err := captured(textfile.Reader(in), headers)
 	if err != nil {
 		return nil, nil, time.Time{}, err
 	}
@@ -225,7 +226,7 @@ func captured(in io.Reader, headers string) (http.Header, []byte, error) {
 	reader := bufio.NewReader(io.LimitReader(in, 2*maxEvent))
 	top := reader
 	if headers != "" {
-		text, err := os.ReadFile(headers)
+		text, err := textfile.Read(headers)
 		if err != nil {
 			return nil, nil, usage(err)
 		}
@@ -368,7 +369,7 @@ func (s *signingSecret) read() (string, error) {
 		}
 		return s.text, nil
 	}
-	text, err := os.ReadFile(s.file)
+	text, err := textfile.Read(s.file)
 	if err != nil {
 		return "", usage(fmt.Errorf("reading the signing secret: %w", err))
 	}
