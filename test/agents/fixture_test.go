@@ -103,7 +103,7 @@ func environment(more ...string) (all []string) {
 // start starts `cauri mcp` in a folder, and connects to it. It ends with the test.
 func start(t *testing.T, folder string, args ...string) *server {
 	t.Helper()
-	cmd := exec.Command(program, append([]string{"mcp"}, args...)...) //nolint:noctx // its input ends it
+	cmd := exec.Command(program, append([]string{"mcp"}, args...)...) // its input ends it
 	cmd.Dir, cmd.Env = folder, environment()
 	errs, err := os.Create(filepath.Join(t.TempDir(), "stderr"))
 	if err != nil {

@@ -28,7 +28,7 @@ type dev struct {
 // startDev starts `cauri dev` with an environment file in a folder. It returns when the sandbox is ready.
 func startDev(t *testing.T, folder string, args ...string) *dev {
 	t.Helper()
-	d := &dev{cmd: exec.Command(program, append([]string{"dev", "--env-file=.env.cauri", "--operator-ports=off", "--quiet"}, args...)...), //nolint:noctx
+	d := &dev{cmd: exec.Command(program, append([]string{"dev", "--env-file=.env.cauri", "--operator-ports=off", "--quiet"}, args...)...),
 		out: &recorder{}}
 	d.cmd.Dir, d.cmd.Env, d.cmd.Stdout, d.cmd.Stderr = folder, environment(), d.out, d.out
 	if err := d.cmd.Start(); err != nil {
