@@ -62,8 +62,8 @@ func rankOf(name string, of ...string) int {
 	return len(of)
 }
 
-var summary = "Mobile-money sandboxes with state, for your own machine and for Kubernetes: payments that settle, refunds, payouts, realistic failures, " +
-	"signed webhooks, and the operators' own APIs (" + payments.AllOf(payments.Operators) + "). No money moves."
+var summary = "Mobile-money sandboxes with state, for your own machine and for Kubernetes: payments that settle, refunds, payouts, " +
+	"realistic failures, signed webhooks, and the operators' own APIs (" + payments.AllOf(payments.Operators) + "). No money moves."
 
 // row returns the line about a page, with its first sentence where nothing else says what it is for, and where an agent reads first.
 func row(r Row, at Location, first bool) string {
@@ -84,7 +84,7 @@ func knowledge() string {
 // firstPages are the pages with which llms-full.txt begins.
 var firstPages = []string{"agents", "dev", "api", "webhooks", "commands", "expectations", "faults", "clock", "stories", "grade"}
 
-// Full returns llms-full.txt in pieces, which answers share: the pages of the merchant's developer and the tester, one after the other. At its
+// Full returns llms-full.txt in pieces, which answers share: the pages of the merchant's developer and the tester. At its
 // end it names those that do not fit.
 func Full(at Location) (pieces [][]byte) {
 	var rows []Row
