@@ -246,7 +246,8 @@ func TestDevSample(t *testing.T) {
 		}
 	}
 	err := (devOptions{country: "SN"}).writeSample(io.Discard)
-	if _, again := (devOptions{country: "SN"}).manifests(t.Context()); cli.ExitCode(err) != cli.ExitUsage || again == nil || err.Error() != again.Error() ||
+	_, again := (devOptions{country: "SN"}).manifests(t.Context())
+	if cli.ExitCode(err) != cli.ExitUsage || again == nil || err.Error() != again.Error() ||
 		!strings.Contains(err.Error(), "--country=SN (CAURI_COUNTRY): write one of CI, RW, BJ or TG") {
 		t.Errorf("got %v and %v", err, again)
 	}

@@ -82,7 +82,8 @@ func purgeRetained(ctx context.Context, out io.Writer, o retainedOptions) (err e
 				return err
 			}
 		}
-		one := purged{sandbox.OrganizationID, sandbox.Namespace, sandbox.Name, cli.MachineTime(sandbox.RetainedAt.Truncate(time.Second)), !o.dryRun}
+		retainedAt := cli.MachineTime(sandbox.RetainedAt.Truncate(time.Second))
+		one := purged{sandbox.OrganizationID, sandbox.Namespace, sandbox.Name, retainedAt, !o.dryRun}
 		all, names = append(all, one), append(names, one.Namespace+"/"+one.Name)
 		cli.Fprintf(table, "%s %s/%s, retained at %s: %s\n", one.Organization, one.Namespace, one.Name, one.RetainedAt, done)
 	}

@@ -22,7 +22,7 @@ func newServeCommand() *cobra.Command {
 		Use:   serveName + " PROCESS",
 		Short: "Run the api, the worker or the controller",
 		Long: `Run one of the three processes of the service: the api, the worker or the controller. They
-share a database, and each may run on a machine of its own.`,
+share a database, and each may run on another machine.`,
 		RunE: func(*cobra.Command, []string) error {
 			return cli.Usage(errors.New("say which process: `cauri serve api`, `cauri serve worker` or `cauri serve controller`"))
 		},

@@ -64,8 +64,8 @@ installation, or at the start of a pipeline.`,
 			if trial.made.ID == "" {
 				return err
 			}
-			print := o.output.Print(cmd.OutOrStdout(), trial.made, []string{trial.made.ID}, func(io.Writer) {})
-			return errors.Join(cli.Recorded(err, &trial.made), print)
+			unprinted := o.output.Print(cmd.OutOrStdout(), trial.made, []string{trial.made.ID}, func(io.Writer) {})
+			return errors.Join(cli.Recorded(err, &trial.made), unprinted)
 		},
 	}
 	flags := cmd.Flags()

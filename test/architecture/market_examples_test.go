@@ -15,10 +15,12 @@ import (
 )
 
 // ofAMarket matches numbers, currencies and countries that are of one market, in texts of the program.
-var ofAMarket = regexp.MustCompile(`(\+|%2B|00|\b)(225|229|228|250)\d{6,}|\b(RWF|XOF)\b|(such as|example) .?(ci|rw|bj|tg|CI|RW|BJ|TG)\b|"(CI|RW|BJ|TG)"`)
+var ofAMarket = regexp.MustCompile(
+	`(\+|%2B|00|\b)(225|229|228|250)\d{6,}|\b(RWF|XOF)\b|(such as|example) .?(ci|rw|bj|tg|CI|RW|BJ|TG)\b|"(CI|RW|BJ|TG)"`,
+)
 
-// marketTexts are the files and folders whose texts may be of a market, with the reason. All other texts that a sandbox shows have an example of its
-// own first environment (operators.ExampleNumber), or none.
+// marketTexts are the files and folders whose texts may be of a market, with the reason. All other texts that a sandbox shows have an
+// example of its own first environment (operators.ExampleNumber), or none.
 var marketTexts = allowed(
 	reasoned{"the description of the resources, which is that of all sandboxes",
 		[]string{"api/v1alpha1"}},

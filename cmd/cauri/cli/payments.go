@@ -228,7 +228,9 @@ func (o *order) forStore(s *sandbox, send func() error) (err error) {
 }
 
 // finish waits for a final status, and prints the transaction.
-func (p *program) finish(ctx context.Context, api *sandboxapi.Client, cmd *cobra.Command, made wire.Payment, w waiting, o output) (err error) {
+func (p *program) finish(
+	ctx context.Context, api *sandboxapi.Client, cmd *cobra.Command, made wire.Payment, w waiting, o output,
+) (err error) {
 	out := cmd.OutOrStdout()
 	if err := p.tellTime(ctx, api, cmd.ErrOrStderr(), &o); err != nil {
 		return recorded(err, made.ID, made.Reference)

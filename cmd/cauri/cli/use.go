@@ -44,7 +44,7 @@ always about a cluster. With -n, a choice in another namespace does not count.`,
 		}
 		return t.completeSandbox(cmd, args, typed)
 	}
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		if err := o.check(); err != nil {
 			return err
 		}

@@ -335,8 +335,10 @@ func (c *Client) refused(answer *http.Response, text []byte) error {
 	}
 	var whole struct{ Detail map[string]any }
 	_, _ = json.Unmarshal(text, &said), json.Unmarshal(text, &whole) // both stay empty for an error of another server
-	e := &RefusedError{Status: answer.StatusCode, Code: said.Error, Message: said.Message, Fields: said.Detail.FieldErrors, Detail: whole.Detail,
-		RequestID: answer.Header.Get("X-Request-Id")}
+	e := &RefusedError{
+		Status: answer.StatusCode, Code: said.Error, Message: said.Message, Fields: said.Detail.FieldErrors, Detail: whole.Detail,
+		RequestID: answer.Header.Get("X-Request-Id"),
+	}
 	if e.Status == http.StatusUnauthorized && e.Code != "" {
 		e.Message += notAKey(c.key)
 	}
