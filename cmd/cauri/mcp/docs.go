@@ -10,6 +10,7 @@ import (
 	"sync"
 	"unicode"
 
+	"github.com/cauri-dev/cauri/server/english"
 	"github.com/cauri-dev/cauri/server/manual"
 )
 
@@ -217,7 +218,7 @@ var readDocs = define(tool{
 		out.say("No section has these words.")
 		return out, nil
 	}
-	out.say("%d sections fit.", len(out.Sections))
+	out.say("%s.", english.Plural(len(out.Sections), "section fits", "sections fit"))
 	return out, nil
 })
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cauri-dev/cauri/server/english"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/payments"
 )
@@ -167,7 +168,7 @@ var listPayers = define(tool{
 		out.add(step{Tool: "save_test_client", Because: "adds a payer: give it a msisdn and a balance"})
 		return out, nil
 	}
-	out.say("%d payers, %d of them here.", len(found), len(out.Payers))
+	out.say("%s, %d here.", english.Plural(len(found), "payer", "payers"), len(out.Payers))
 	out.add(step{Tool: "make_payment", Arguments: arguments("msisdn", out.Payers[0].MSISDN, "amount", 1500), Because: "pays from the first number"})
 	return out, nil
 })
