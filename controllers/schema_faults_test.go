@@ -207,7 +207,7 @@ faults:
 			`spec.faults[0].when.status: Unsupported value: "PENDING": supported values: "SUCCESS", "PIN_INVALID", "INSUFFICIENT_FUNDS", "TIMEOUT", ` +
 				`"ACCOUNT_BLOCKED", "USER_CANCELLED", "UNKNOWN_MSISDN", "LIMIT_EXCEEDED", "SERVICE_UNAVAILABLE", "DUPLICATE_REFERENCE"`}},
 		"a number of no country": {spec: when("msisdn: '0788000777'"), refuse: []string{
-			"spec.faults[0].when.msisdn: write the number with its plus sign and country code, digits only",
+			"spec.faults[0].when.msisdn: write the number with + and its country code, digits only",
 		}},
 		"the type of its event": {spec: when("event: payment.refunded, type: refund")},
 		"the type of another event": {spec: when("event: payment.refunded, type: collection"), refuse: []string{

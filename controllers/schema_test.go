@@ -353,7 +353,7 @@ func TestTestClientSchema(t *testing.T) {
 	const (
 		ref       = "sandboxRef: {name: checkout}\n"
 		least     = ref + "msisdn: '+250788123456'\n"
-		badMSISDN = "spec.msisdn: write the number with its plus sign and country code, digits only"
+		badMSISDN = "spec.msisdn: write the number with + and its country code, digits only"
 	)
 	testSchema(t, "TestClient", map[string]schemaCase{
 		"the least":  {spec: least},

@@ -170,7 +170,7 @@ type ExpectedTestClient struct {
 	//
 	// +required
 	// +kubebuilder:validation:MaxLength=32
-	// +kubebuilder:validation:XValidation:rule="self.matches('^\\\\+[1-9][0-9]{6,14}$')",message="write the number with its plus sign and country code, digits only"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^\\\\+[1-9][0-9]{6,14}$')",message="write the number with + and its country code, digits only"
 	MSISDN string `json:"msisdn"`
 
 	// balance is the balance in whole units of the currency.
@@ -249,7 +249,7 @@ type ExpectedWhere struct {
 	//
 	// +optional
 	// +kubebuilder:validation:MaxLength=32
-	// +kubebuilder:validation:XValidation:rule="self.matches('^\\\\+[1-9][0-9]{6,14}$')",message="write the number with its plus sign and country code, digits only"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^\\\\+[1-9][0-9]{6,14}$')",message="write the number with + and its country code, digits only"
 	MSISDN string `json:"msisdn,omitempty"`
 
 	// createdAfter selects what was created at this time of the sandbox or later, such as 2026-12-01T00:00:00Z.

@@ -86,7 +86,7 @@ type FaultCondition struct {
 	//
 	// +optional
 	// +kubebuilder:validation:MaxLength=32
-	// +kubebuilder:validation:XValidation:rule="self.matches('^\\\\+[1-9][0-9]{6,14}$')",message="write the number with its plus sign and country code, digits only"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^\\\\+[1-9][0-9]{6,14}$')",message="write the number with + and its country code, digits only"
 	MSISDN string `json:"msisdn,omitempty"`
 
 	// reference of the transaction, up to 80 characters. * matches any text, and ? any character, for example order-9*.

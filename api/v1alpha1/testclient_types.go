@@ -29,7 +29,7 @@ type TestClientSpec struct {
 	//
 	// +required
 	// +kubebuilder:validation:MaxLength=32
-	// +kubebuilder:validation:XValidation:rule="self.matches('^\\\\+[1-9][0-9]{6,14}$')",message="write the number with its plus sign and country code, digits only"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^\\\\+[1-9][0-9]{6,14}$')",message="write the number with + and its country code, digits only"
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^\\\\+229[0-9]{8}$')",message="numbers of BJ have 10 digits since 30 November 2024: write 01 after +229",messageExpression="'numbers of BJ have 10 digits since 30 November 2024: write +22901' + self.substring(4)"
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="msisdn cannot be changed: delete the TestClient and create it again"
 	MSISDN string `json:"msisdn"`
