@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	serversecrets "github.com/cauri-dev/cauri/server/secrets"
 )
 
 // shortestSecret is the length of the shortest value that is hidden. A PIN of four digits is not: it is a part of too many
@@ -39,8 +41,10 @@ func (s *secrets) learn(values map[string]string) {
 		if _, known := s.names[value]; known || len(value) < shortestSecret {
 			continue
 		}
-		for _, form := range formsOf(value) {
-			s.names[form] = name
+		for _, encoded := range serversecrets.Encodings(value) {
+			for _, form := range formsOf(encoded) {
+				s.names[form] = name
+			}
 		}
 	}
 	s.order = slices.SortedFunc(maps.Keys(s.names), func(a, b string) int { return len(b) - len(a) })

@@ -2,9 +2,12 @@ package mcp
 
 import (
 	"bytes"
+	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io"
+	"net/url"
 	"strings"
 	"testing"
 )
@@ -51,6 +54,18 @@ func TestNoSecretLeaves(t *testing.T) {
 	plain := []byte(`{"jsonrpc":"2.0","id":1,"result":{"text":"nothing of it \u00e9 +2250700001234"}}`)
 	if got := s.message(plain); string(got) != string(plain) {
 		t.Errorf("a message without a secret is changed: %s", got)
+	}
+}
+
+// A receiver may tell a secret in another encoding.
+func TestEncodedSecretsAreHidden(t *testing.T) {
+	t.Parallel()
+	s, secret := newSecrets(), "a secret of a sandbox"
+	s.learn(map[string]string{"NAME": secret})
+	for _, told := range []string{secret, base64.StdEncoding.EncodeToString([]byte(secret)), hex.EncodeToString([]byte(secret)), url.QueryEscape(secret)} {
+		if got := s.hidden("the key is " + told); !strings.HasPrefix(got, "the key is [NAME]") {
+			t.Errorf("got %q", got)
+		}
 	}
 }
 
