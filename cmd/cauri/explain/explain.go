@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -17,6 +16,7 @@ import (
 	"github.com/cauri-dev/cauri/server/advice"
 	"github.com/cauri-dev/cauri/server/english"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
+	"github.com/cauri-dev/cauri/server/secrets"
 )
 
 // Explainer explains what happened in one sandbox.
@@ -188,9 +188,9 @@ var secretForm = regexp.MustCompile(`(whsec|cauri_sk)_[A-Za-z0-9+/=_-]{8,}`)
 func (x *Explainer) hidden(text string) string {
 	for _, secret := range x.Secrets {
 		if len(secret) >= shortestSecret {
-			text = strings.ReplaceAll(text, secret, "[secret]")
-			text = strings.ReplaceAll(text, url.QueryEscape(secret), "[secret]")
-			text = strings.ReplaceAll(text, strings.TrimPrefix(secret, "whsec_"), "[secret]")
+			for _, form := range secrets.Encodings(secret) {
+				text = strings.ReplaceAll(text, form, "[secret]")
+			}
 		}
 	}
 	return secretForm.ReplaceAllString(text, "[secret]")

@@ -125,14 +125,29 @@ func (x *Explainer) compared(ctx context.Context, event *wire.EventDetail, got *
 	return d, nil
 }
 
+// mostTried is the number of values in the answers of a receiver that are tried as a signature. Each takes up to a second.
+const mostTried = 3
+
 // answeredSignature diagnoses a signature in the answers of the receiver; nil: there is none that it computed.
+//
+// It looks at the answers with the status of the newest one only: who answers otherwise now has another problem. It tries only the
+// newest values, because what a receiver answers is not to decide how long this takes.
 func (x *Explainer) answeredSignature(event *wire.EventDetail) *Diagnosis {
 	var unknown *Diagnosis
+	var tried []string
+	var newest *int
 	for _, a := range slices.Backward(event.Attempts) {
-		if isAcknowledged(a.ResponseStatus) {
+		if isAcknowledged(a.ResponseStatus) || a.ResponseStatus == nil {
+			continue
+		}
+		if newest = cmp.Or(newest, a.ResponseStatus); *newest != *a.ResponseStatus {
 			continue
 		}
 		for _, value := range webhooks.Signatures(a.ResponseBody) {
+			if slices.Contains(tried, value) || len(tried) == mostTried {
+				continue
+			}
+			tried = append(tried, value)
 			d := x.computed(event, value)
 			switch {
 			case d == nil || d.advice.Code == advice.SignatureVerifies: // the receiver also tells what it expected
