@@ -100,12 +100,12 @@ func Full(at Location) (pieces [][]byte) {
 	rest, size := "\n# Further pages\n\n", len(pieces[0])
 	for _, r := range rows {
 		before := []byte("\n<!-- " + at(r.Page.Name+".md") + " -->\n\n")
-		if size += len(before) + len(r.Page.Text); size+restOfFull > MostOfFull {
-			size -= len(before) + len(r.Page.Text)
+		if size += len(before) + len(r.Page.alone); size+restOfFull > MostOfFull {
+			size -= len(before) + len(r.Page.alone)
 			rest += row(r, at, true)
 			continue
 		}
-		pieces = append(pieces, before, r.Page.Text)
+		pieces = append(pieces, before, r.Page.alone)
 	}
 	return append(pieces, []byte(rest))
 }

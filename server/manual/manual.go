@@ -22,6 +22,7 @@ type Page struct {
 	Title    string
 	Sentence string // its first one
 	Text     []byte // as Markdown, without comments; answers share it
+	alone    []byte // Text without links to other pages, which lead nowhere from a file with several pages
 }
 
 // Section is a part of the README: what a kind of reader does.
@@ -83,6 +84,7 @@ var read = sync.OnceValue(func() (m struct {
 	}
 	for _, p := range m.pages {
 		p.Text = []byte(rewritten(p, func(name string) bool { return m.pages[name] != nil }))
+		p.alone = unlinked(p.Text)
 	}
 	return m
 })
@@ -160,6 +162,18 @@ func rewritten(p *Page, isPage func(string) bool) string {
 			return "[" + parts[1] + "](" + repository + file + ")"
 		})
 	})
+}
+
+// unlinked returns a text of which only the links to other sites are left. It leaves code alone.
+func unlinked(text []byte) []byte {
+	return []byte(outsideOfCode(string(text), func(line string) string {
+		return link.ReplaceAllStringFunc(line, func(found string) string {
+			if parts := link.FindStringSubmatch(found); !strings.Contains(parts[2], "://") {
+				return parts[1]
+			}
+			return found
+		})
+	}))
 }
 
 // outsideOfCode calls change on each line that is in no fenced block.
