@@ -2,23 +2,16 @@ package main
 
 import (
 	"bytes"
-	_ "embed"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
-	"text/template"
 
 	"github.com/cauri-dev/cauri/cmd/cauri/cli"
 	"github.com/cauri-dev/cauri/server/operators"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
-
-//go:embed dev-sample.yaml.tmpl
-var devSampleText string
-
-var devSampleTemplate = template.Must(template.New("sample").Parse(devSampleText))
 
 // devPhone is a test client of the sample.
 type devPhone struct {
@@ -74,9 +67,48 @@ func devSample(country payments.Country) ([]byte, error) {
 			currencies = append(currencies, currency)
 		}
 	}
+	return sampleOf(environments, currencies, phones), nil
+}
+
+// sampleOf writes the resources. It uses no template: a program that executes one has to keep each method of each type,
+// and is a quarter larger.
+func sampleOf(environments []sandboxes.Market, currencies []payments.Currency, phones []devPhone) []byte {
 	var text bytes.Buffer
-	err := devSampleTemplate.Execute(&text, map[string]any{"Environments": environments, "Currencies": currencies, "Phones": phones})
-	return text.Bytes(), err
+	text.WriteString(`# The sandbox of ` + "`cauri dev`" + ` without --file. Edit it, and apply it by ` + "`cauri dev -f`" + `, or by kubectl in a cluster.
+apiVersion: cauri.dev/v1alpha1
+kind: SandboxEnvironment
+metadata:
+  name: shop
+spec:
+  environments: # the first one is that of examples
+`)
+	for _, e := range environments {
+		cli.Fprintf(&text, "  - {operator: %s, country: %s, commissionBps: 150}\n", e.Operator, e.Country)
+	}
+	text.WriteString("  openingFloat:\n")
+	for _, c := range currencies {
+		cli.Fprintf(&text, "  - {currency: %s, amount: 1000000}\n", c)
+	}
+	text.WriteString(`  stores:
+  - slug: shop
+  latencyPercent: 20
+  testNumbers: Standard
+  api: {testClients: true, reset: true, faults: true}
+`)
+	for _, p := range phones {
+		cli.Fprintf(&text, `---
+# %s, %s %s: approves payments.
+apiVersion: cauri.dev/v1alpha1
+kind: TestClient
+metadata:
+  name: %s
+spec:
+  sandboxRef: {name: shop}
+  msisdn: %q
+  balance: 1000000
+`, p.Person, p.Market().Operator.Name(), p.Market().Country, p.Name, p.MSISDN)
+	}
+	return text.Bytes()
 }
 
 // countryCode returns the country of --country in capitals, as its code is written.

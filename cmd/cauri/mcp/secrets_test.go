@@ -62,7 +62,9 @@ func TestEncodedSecretsAreHidden(t *testing.T) {
 	t.Parallel()
 	s, secret := newSecrets(), "a secret of a sandbox"
 	s.learn(map[string]string{"NAME": secret})
-	for _, told := range []string{secret, base64.StdEncoding.EncodeToString([]byte(secret)), hex.EncodeToString([]byte(secret)), url.QueryEscape(secret)} {
+	for _, told := range []string{
+		secret, base64.StdEncoding.EncodeToString([]byte(secret)), hex.EncodeToString([]byte(secret)), url.QueryEscape(secret),
+	} {
 		if got := s.hidden("the key is " + told); !strings.HasPrefix(got, "the key is [NAME]") {
 			t.Errorf("got %q", got)
 		}
