@@ -349,14 +349,14 @@ func (e *eventPage) rotation(v *visit) string {
 	if s == nil || s.Since == nil {
 		return ""
 	}
-	text := v.Text("signs since %s", v.Date(*s.Since))
+	texts := []string{v.Text("signs since %s", v.Date(*s.Since))}
 	if len(e.webhook.Previous) == 0 {
-		return text + ", " + v.Text("no rotation under way")
+		return texts[0] + ", " + v.Text("no rotation under way")
 	}
 	for _, p := range e.webhook.Previous {
-		text += "; " + v.Text("%s signs too %s", p.Fingerprint, v.Until(*p.Until, v.clockAt))
+		texts = append(texts, v.Text("%s signs too %s", p.Fingerprint, v.Until(*p.Until, v.clockAt)))
 	}
-	return text
+	return v.Joined(texts)
 }
 
 // digestOf returns the first 16 hexadecimal digits of the SHA-256 of a text.

@@ -74,8 +74,8 @@ func (c *Console) evaluate(v *visit) (page, error) {
 		return page{}, err
 	}
 	l.form = v.form("lines")
-	if l.lines, l.wrong = readLines(l.form); l.wrong != "" {
-		l.tag = "en"
+	if l.lines, err = readLines(l.form); err != nil {
+		l.wrong, l.tag = v.unreadable(err)
 		return l.page(v), nil
 	}
 	seen, err := c.Ledger.Observe(v.ctx(), v.who.Sandbox.Tenant, l.lines, nil)
@@ -92,12 +92,29 @@ func (c *Console) evaluate(v *visit) (page, error) {
 	return l.page(v), nil
 }
 
-// readLines decodes lines in YAML or JSON: a list, a file for `cauri expect`, or a resource. wrong says why it cannot;
-// empty if it can.
-func readLines(text string) (lines []expectations.Line, wrong string) {
+// unreadable says why lines cannot be evaluated, in the page's language, and returns the tag of the language of the text.
+func (v *visit) unreadable(err error) (wrong, tag string) {
+	problems, isProblems := errors.AsType[expectations.Problems](err)
+	if !isProblems {
+		return v.Text("This is neither YAML nor JSON: %s", strings.TrimPrefix(err.Error(), "yaml: ")), v.Tag
+	}
+	all, tag := make([]string, len(problems)), v.Tag
+	for i, p := range problems {
+		own, known := v.Heard(p.Message)
+		if !known {
+			tag = "en"
+		}
+		all[i] = p.Field + " " + own
+	}
+	return v.Joined(all), tag
+}
+
+// readLines decodes lines in YAML or JSON: a list, a file for `cauri expect`, or a resource. It returns an error of the
+// YAML, or [expectations.Problems].
+func readLines(text string) (lines []expectations.Line, err error) {
 	read, err := yaml.YAMLToJSON([]byte(text))
 	if err != nil {
-		return nil, err.Error()
+		return nil, err
 	}
 	var file struct {
 		Expect json.RawMessage                  `json:"expect"`
@@ -106,10 +123,7 @@ func readLines(text string) (lines []expectations.Line, wrong string) {
 	if json.Unmarshal(read, &file) == nil { // otherwise it is a list
 		read = []byte(cmp.Or(string(file.Expect), string(file.Spec.Expect)))
 	}
-	if lines, err = expectations.Parse(read); err != nil {
-		return nil, err.Error()
-	}
-	return lines, ""
+	return expectations.Parse(read)
 }
 
 // lead returns a sentence with the number of expectations.

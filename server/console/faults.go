@@ -278,5 +278,5 @@ func (v *visit) faultsOn(on faults.Set) string {
 	if more := len(on) - len(all); more > 0 {
 		all = append(all, v.Count(int64(more), "and one more", "and %s more"))
 	}
-	return strings.Join(all, "; ") + "."
+	return v.Joined(all) + "."
 }

@@ -474,7 +474,7 @@ func paymentPage(v *visit, d *paymentDetail) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = command(v, v.Text("What %s would answer (raw)", operatorName(d.Operator)), d.raw()).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = command(v, v.Text("The answer of the operator %s (raw)", operatorName(d.Operator)), d.raw()).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -64,7 +64,7 @@ func TestPaymentShowsWhatHappened(t *testing.T) {
 		"Attempt 1 answered 500 in 31 ms 12:00:00 no such order 10:00:00 in real time", "Attempt 2 answered 204 in 31 ms",
 		"Refund of RWF 500 Success Float −500. No commission comes back.",
 		"Amount of the request 2,000 Customer's commission 0 Customer pays customerTotal 2,000 Operator keeps 1.5 % −30 You receive netAmount 1,970",
-		"You: 30 (100 %) Customer: 0 (0 %)", "What MTN would answer (raw)", `"_simulated": true`)
+		"You: 30 (100 %) Customer: 0 (0 %)", "The answer of the operator MTN (raw)", `"_simulated": true`)
 	f.create(key, "/v1/test_clients", `{"msisdn":"+250788100007","balance":5000}`)
 	own := f.pay(key, "+250788100007", "ref-2", `,"scenario":"success"`)
 	for id, links := range map[string][]string{tx: {"RWF?to=2"}, refund: {"RWF?to=3"}, own: {"RWF?to=4", "+250788100007?to=2"}} {

@@ -107,11 +107,10 @@ func countryList(countries []payments.Country) string {
 	return strings.Join(names, ", ")
 }
 
-// devFileCommand returns the commands that make a file of the sandbox of `cauri dev`, and start with it. The sample of no
-// country begins with Côte d'Ivoire.
+// devFileCommand returns the commands that make a file of the sandbox of `cauri dev`, and start with it.
 func (v *visit) devFileCommand() string {
 	country := ""
-	if markets := v.who.Sandbox.Markets; len(markets) > 0 && markets[0].Country != payments.CoteDIvoire {
+	if markets := v.who.Sandbox.Markets; len(markets) > 0 {
 		country = " --country=" + string(markets[0].Country)
 	}
 	return "cauri dev" + country + " --print-sample > sandbox.yaml\ncauri dev -f sandbox.yaml --watch --env-file=.env.cauri"

@@ -44,6 +44,9 @@ func (l *Locale) Heard(message string) (own string, known bool) {
 	return strings.Join(parts, l.between), true
 }
 
+// Joined returns sentences without a period as one, with the sign of the language between them.
+func (l *Locale) Joined(sentences []string) string { return strings.Join(sentences, l.between) }
+
 // listing matches a list of values, such as "MTN, Orange or Moov".
 var listing = regexp.MustCompile(`^([^ ]+(?:, [^ ]+)*) or ([^ ]+)$`)
 

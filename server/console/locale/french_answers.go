@@ -117,8 +117,8 @@ var frenchAnswers = []answer{
 	{"unexpected property", "est un champ inconnu"},
 
 	// Numbers
-	{"%s has %s digits after +%s, and a number of %s has %s since %s: %s", "%s a %s chiffres après +%s ; un numéro du pays %s en a %s depuis le %s : %s"},
-	{"%s has %s digits after +%s, and a number of %s has %s", "%s a %s chiffres après +%s ; un numéro du pays %s en a %s"},
+	{"%s has %s digits after +%s, and a number of %s has %s since %s: %s", "%s a %s chiffres après +%s ; un numéro de ce pays (%s) en a %s depuis le %s : %s"},
+	{"%s has %s digits after +%s, and a number of %s has %s", "%s a %s chiffres après +%s ; un numéro de ce pays (%s) en a %s"},
 	{"%s. /v1 knows a test client by its number alone, and the own API of %s in %s does not know this one", "%s. /v1 reconnaît un client de test à son seul numéro, et l'API propre de %s en %s ne connaît pas celui-ci"},
 	{"The test client with %s is of %s in %s", "Le client de test du %s est chez %s en %s"},
 
