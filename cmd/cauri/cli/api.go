@@ -3,6 +3,7 @@ package cli
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -166,14 +167,20 @@ func printAnswer(out io.Writer, answer *http.Response, include bool) error {
 		_ = answer.Header.Write(&head) // a buffer takes everything
 		Fprintf(out, "%s %s\n%s\n", answer.Proto, answer.Status, Lines(PrintableLines(strings.ReplaceAll(head.String(), "\r\n", "\n"))))
 	}
-	if err := printBody(out, answer.Body); err != nil {
+	if answer.StatusCode < http.StatusBadRequest {
+		return printBody(out, answer.Body)
+	}
+	var begin bytes.Buffer
+	if err := printBody(out, io.TeeReader(answer.Body, &begin)); err != nil {
 		return err
 	}
-	if answer.StatusCode < http.StatusBadRequest {
-		return nil
+	var said struct {
+		Error  string
+		Detail map[string]any
 	}
-	refused := &sandboxapi.RefusedError{Status: answer.StatusCode, RequestID: answer.Header.Get("X-Request-Id")}
-	return kube.Because(codedError{refused, "refused"}, "the answer is %s", answer.Status)
+	_ = json.Unmarshal(begin.Bytes(), &said) // both stay empty for the error of an operator
+	refused := &sandboxapi.RefusedError{Status: answer.StatusCode, RequestID: answer.Header.Get("X-Request-Id"), Detail: said.Detail}
+	return kube.Because(codedError{refused, cmp.Or(said.Error, "refused")}, "the answer is %s", answer.Status)
 }
 
 // printBody prints a body as it came. On a terminal, it escapes what is unsafe there, and ends the last line.

@@ -86,6 +86,9 @@ func complaintOf(err error) complaint {
 	}
 	if recorded, is := errors.AsType[recordedError](err); is {
 		c.TransactionID, c.Reference = recorded.transaction, recorded.reference
+		if strings.HasPrefix(recorded.reference, ownReference) { // the same command would make another transaction
+			c.Retryable = false
+		}
 	}
 	return c
 }

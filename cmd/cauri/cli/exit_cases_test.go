@@ -14,8 +14,8 @@ type exitCase struct {
 func exitCases(files map[string]string) map[string][]exitCase {
 	const stories = "TestShopsInTheStoryTwiceAtOnce"
 	return map[string][]exitCase{
-		"status": {{args: ""}}, "tail": {{args: ""}}, "console": {{args: ""}}, "payers": {{args: ""}}, "numbers": {{args: ""}},
-		"api":            {{args: "GET /payments"}, {code: 3, args: "GET /payments/TX_0SGCEVCRD35J7GWVBNSNZ5FWYM", err: "refused"}},
+		"status": {{args: ""}}, "tail": {{args: ""}}, "console": {{args: ""}}, "payers": {{args: ""}}, "numbers": {{args: ""}, {code: 2, args: "--country=ZZ", err: "invalid_arguments"}},
+		"api":            {{args: "GET /payments"}, {code: 3, args: "GET /payments/TX_0SGCEVCRD35J7GWVBNSNZ5FWYM", err: "not_found"}},
 		"payments":       {{args: ""}, {args: "PAID"}, {code: 3, args: "TX_0SGCEVCRD35J7GWVBNSNZ5FWYM"}},
 		"clients":        {{args: ""}, {code: 3, args: "+250788000009", err: "not_found"}},
 		"clients add":    {{args: "+250788000077 --name=new --operator=mtn --country=RW --balance=10"}, {code: 2, args: "nothing", err: "invalid_arguments"}},
@@ -37,7 +37,7 @@ func exitCases(files map[string]string) map[string][]exitCase {
 		"pay": {
 			{args: "--scenario=success"}, {code: 5, args: "--scenario=blocked", err: "unexpected_status"},
 			{code: 4, args: "--timeout=1ms --msisdn=" + manual, err: "timeout"}, {code: 3, args: "--application=none --msisdn=" + alice, err: "not_found"},
-			{code: 2, args: "--amount=0", err: "invalid_arguments"},
+			{code: 2, args: "--amount=0", err: "invalid_arguments"}, {code: 2, args: "--timeout=-1s", err: "invalid_arguments"},
 		},
 		"refund": {
 			{args: "PAID --amount=1"}, {code: 5, args: "PAID --amount=1 --expect=TIMEOUT", err: "unexpected_status"},
@@ -49,7 +49,7 @@ func exitCases(files map[string]string) map[string][]exitCase {
 		"wrong-pin": {{args: "WAITS"}, {code: 3, args: "TX_0SGCEVCRD35J7GWVBNSNZ5FWYM", err: "not_found"}},
 		"ledger":    {{args: ""}, {args: "--entries"}, {code: 3, args: "--msisdn=+250788000009", err: "refused"}},
 		"events":    {{args: ""}, {code: 3, args: "evt_none", err: "not_found"}, {code: 2, args: "--all --limit=1", err: "invalid_arguments"}},
-		"explain":   {{args: "PAID"}, {code: 3, args: "nothing"}},
+		"explain":   {{args: "PAID"}, {code: 3, args: "nothing", err: "not_found"}},
 		"resend":    {{args: "--failed"}, {args: "EVENT"}, {code: 3, args: "evt_none", err: "not_found"}},
 		"listen":    {{args: "--since=1h"}, {code: 2, args: "--forward-to=nowhere", err: "invalid_arguments"}},
 		"verify": {

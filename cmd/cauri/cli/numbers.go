@@ -42,6 +42,12 @@ does, how a payment from it ends, and how a payout to it ends.`,
 		if outcome = strings.ToUpper(outcome); outcome != "" && !slices.Contains(statuses(), outcome) {
 			return usage(fmt.Errorf("--outcome=%s: write one of %s", outcome, strings.Join(statuses(), ", ")))
 		}
+		if err := oneOf("--operator", strings.ToLower(operator), payments.Operators); err != nil {
+			return err
+		}
+		if err := oneOf("--country", strings.ToUpper(country), payments.Countries); err != nil {
+			return err
+		}
 		return t.withAPI(cmd, args, func(ctx context.Context, api *sandboxapi.Client, _ *sandbox, _ []string) error {
 			all, err := api.TestNumbers(ctx)
 			if err != nil {
@@ -62,10 +68,18 @@ does, how a payment from it ends, and how a payout to it ends.`,
 	return cmd
 }
 
+// oneOf returns an error for a value that is none of the codes; nil for "".
+func oneOf[T ~string](flag, value string, codes []T) error {
+	if value == "" || slices.Contains(codes, T(value)) {
+		return nil
+	}
+	return usage(fmt.Errorf("%s=%s: write one of %s", flag, value, payments.OneOf(codes)))
+}
+
 // printNumbers prints a table for each operator in each country. The API lists them in this order.
 func printNumbers(out io.Writer, all []wire.TestNumber) {
 	if len(all) == 0 {
-		Fprintf(out, "There are no such test numbers. spec.testNumbers of the sandbox may be None.\n")
+		Fprintf(out, "There are no such test numbers in this sandbox.\n")
 		return
 	}
 	for begin := 0; begin < len(all); {

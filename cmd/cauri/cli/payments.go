@@ -39,6 +39,9 @@ func (w *waiting) add(cmd *cobra.Command) {
 }
 
 func (w *waiting) check() error {
+	if w.timeout <= 0 {
+		return usage(fmt.Errorf("--timeout=%s: write how long to wait, such as 2m, or pass --wait=false", w.timeout))
+	}
 	if !slices.Contains(statuses(), w.expect) {
 		return usage(fmt.Errorf("--expect=%s: write one of %s", w.expect, strings.Join(statuses(), ", ")))
 	}
@@ -55,8 +58,11 @@ func statuses() []string {
 	return all
 }
 
+// ownReference is the beginning of references that the program makes.
+const ownReference = "CLI-"
+
 // newReference returns a random reference, for a transaction without one.
-func newReference() string { return "CLI-" + rand.Text() }
+func newReference() string { return ownReference + rand.Text() }
 
 // uncertain adds to an error the advice to repeat a request that may have been recorded. It does not change errors of
 // the API, which say whether the request was recorded.

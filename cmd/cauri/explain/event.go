@@ -53,7 +53,7 @@ func (e *explaining) event(ctx context.Context, id string) error {
 			return err
 		}
 		if err == nil {
-			e.tell(t.CreatedAt, "request", t.ID, "%s of %s for %s, reference %s, order %s", noun(t.Type), money(t.Amount, t.Currency), t.MSISDN, t.Reference, t.OrderRef)
+			e.tell(t.CreatedAt, "request", t.ID, "%s of %s for %s, reference %s, order %s", noun(t.Type), money(t.Amount, t.Currency), t.MSISDN, word(t.Reference), word(t.OrderRef))
 			if t.CompletedAt != nil {
 				e.tell(*t.CompletedAt, "settlement", t.ID, "It ended %s", t.Status)
 			}

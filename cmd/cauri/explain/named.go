@@ -39,7 +39,7 @@ func (e *explaining) ofOrder(ctx context.Context, all []wire.Payment) error {
 	e.Kind = Order
 	for i := range all {
 		t := &all[i]
-		e.tell(t.CreatedAt, "request", t.ID, "%s of %s for %s, reference %s: %s", noun(t.Type), money(t.Amount, t.Currency), t.MSISDN, t.Reference, t.Status)
+		e.tell(t.CreatedAt, "request", t.ID, "%s of %s for %s, reference %s: %s", noun(t.Type), money(t.Amount, t.Currency), t.MSISDN, word(t.Reference), t.Status)
 	}
 	e.Summary = fmt.Sprintf("The order has %d transactions", len(all))
 	e.paidTwice(all)
@@ -86,7 +86,11 @@ func (e *explaining) nothingNamed(ctx context.Context, id string) error {
 	}
 	missing := &NotFoundError{ID: id, Kind: "transaction, event, request, check, reference, order or number"}
 	for i := range newest {
-		missing.Has = append(missing.Has, newest[i].Reference)
+		has := newest[i].Reference
+		if !isWord.MatchString(has) {
+			has = newest[i].ID
+		}
+		missing.Has = append(missing.Has, has)
 	}
 	return missing
 }
@@ -118,7 +122,7 @@ func (e *explaining) number(ctx context.Context, msisdn string) error {
 	}
 	for i := range last {
 		t := &last[i]
-		e.tell(t.CreatedAt, "request", t.ID, "%s of %s, reference %s: %s", noun(t.Type), money(t.Amount, t.Currency), t.Reference, t.Status)
+		e.tell(t.CreatedAt, "request", t.ID, "%s of %s, reference %s: %s", noun(t.Type), money(t.Amount, t.Currency), word(t.Reference), t.Status)
 	}
 	e.summarize("")
 	return nil
@@ -134,7 +138,7 @@ func isInvalid(err error) bool {
 func (e *explaining) holder(ctx context.Context, msisdn string) error {
 	payer, err := e.API.Payer(ctx, msisdn)
 	if err == nil {
-		e.Summary = fmt.Sprintf("The test client %s (%s) is of %s in %s, has %s and the behavior %s", payer.Name, msisdn, payer.Operator, payer.Country,
+		e.Summary = fmt.Sprintf("The test client %s (%s) is of %s in %s, has %s and the behavior %s", word(payer.Name), msisdn, payer.Operator, payer.Country,
 			money(payer.Balance, payer.Currency), payer.Behavior)
 		if payer.Name == "" {
 			e.Summary = strings.Replace(e.Summary, "The test client  ", "The test client ", 1)

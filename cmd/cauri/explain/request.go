@@ -169,6 +169,17 @@ var fieldCauses = map[string]advice.Code{"amount": advice.AmountForm, "msisdn": 
 // plainValue matches values that may stand in a sentence: an amount, a number, the slug of a store. A longer text could say anything.
 var plainValue = regexp.MustCompile(`^"?[A-Za-z0-9 .,+_-]{0,24}"?$`)
 
+// isWord matches a name that somebody chose, such as a reference or the name of a test client, which is one word.
+var isWord = regexp.MustCompile(`^[\pL\pN.,:;/#+_-]{0,80}$`)
+
+// word returns a name that somebody chose if it is one word. Several words may be a sentence, which an agent could follow.
+func word(name string) string {
+	if isWord.MatchString(name) {
+		return name
+	}
+	return "(several words)"
+}
+
 // short returns a value that was sent, or what it is.
 func short(value string) string {
 	if plainValue.MatchString(value) {

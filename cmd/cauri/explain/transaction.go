@@ -46,7 +46,7 @@ func (e *explaining) ofTransaction(ctx context.Context, t *wire.Payment) (err er
 		return err
 	}
 	e.tell(t.CreatedAt, "request", t.ID, "%s of %s by %s in %s for %s, reference %s, order %s", noun(t.Type), money(t.Amount, t.Currency), t.Operator,
-		t.Country, t.MSISDN, t.Reference, t.OrderRef)
+		t.Country, t.MSISDN, word(t.Reference), word(t.OrderRef))
 	e.quote(value(t.Description))
 	for _, effect := range t.Effects {
 		e.tell(t.CreatedAt, "fault", "", "A fault of the sandbox acted: %s", effect)
