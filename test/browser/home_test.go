@@ -260,7 +260,7 @@ func (r *walker) makesMistakes(sandbox string) {
 	for path, fields := range map[string]map[string]string{
 		"/handsets/new": {"number": "0700"},
 		"/try":          {"amount": "dix", "number": "0788"},
-		"/expectations": {"lines": "- nothing: 1"},
+		"/expectations": {"lines": "- rien: 1"},
 		"/reset":        {"name": "autre"},
 	} {
 		r.open(sandbox + "/console" + path)
