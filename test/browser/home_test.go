@@ -66,7 +66,7 @@ var (
 		`which|when|nothing|answered|must|cannot|does|be|been|at|an|any|all|expected|there|here|who|what|how|only|again|request|answer|` +
 		`number|refund)($|[^\pL])`)
 	// names are identifiers of the API, such as payment.completed and USER_CANCELLED, addresses and references.
-	names = regexp.MustCompile(`\S*[\pL\d][._/@=:-][\pL\d]\S*|\b[A-Z][A-Z_]+\b|https?:\S*|--\S+`)
+	names = regexp.MustCompile(`\S*[\pL\d][._/@=:-][\pL\d]\S*|\b[A-Z][A-Z_]+\b|https?:\S*|--\S+|\S{25,}`) // no word is as long as a signature
 )
 
 // englishTexts returns the texts of the console's catalog whose French differs: those that stand for themselves, and those with
