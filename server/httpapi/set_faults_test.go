@@ -213,7 +213,7 @@ func TestRefusedFaults(t *testing.T) {
 		"overlap alone":       {"f", `{"webhook":{"drop":true,"overlap":true}}`, 400, "webhook.overlap", "write overlap only with duplicate"},
 		"a long delay":        {"f", `{"api":{"delay":"61s"}}`, 400, "api.delay", "write a delay from 1ms to 60s"},
 		"a status":            {"f", `{"api":{"status":404}}`, 400, "api.status", "supported values"},
-		"a wrong number":      {"f", `{"when":{"msisdn":"0788"},"webhook":{"drop":true}}`, 400, "when.msisdn", "plus sign"},
+		"a wrong number":      {"f", `{"when":{"msisdn":"0788"},"webhook":{"drop":true}}`, 400, "when.msisdn", "with + and its country code"},
 		"a name":              {"F-", `{"webhook":{"drop":true}}`, 400, "name", "write a name of a-z, 0-9 and -"},
 		"a long time":         {"f", `{"webhook":{"drop":true},"for":"25h"}`, 400, "for", "from 10s to 24h"},
 		"a short time":        {"f", `{"webhook":{"drop":true},"for":"1s"}`, 400, "for", "from 10s to 24h"},
