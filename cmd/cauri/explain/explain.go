@@ -182,22 +182,16 @@ func (e *explaining) hideSecrets() {
 	}
 }
 
-// secretForm matches the forms of Cauri's credentials.
-var secretForm = regexp.MustCompile(`(whsec|cauri_sk)_[A-Za-z0-9+/=_-]{8,}`)
-
 func (x *Explainer) hidden(text string) string {
 	for _, secret := range x.Secrets {
-		if len(secret) >= shortestSecret {
+		if len(secret) >= secrets.Shortest {
 			for _, form := range secrets.Encodings(secret) {
 				text = strings.ReplaceAll(text, form, "[secret]")
 			}
 		}
 	}
-	return secretForm.ReplaceAllString(text, "[secret]")
+	return secrets.Form.ReplaceAllString(text, "[secret]")
 }
-
-// shortestSecret is the shortest secret that is searched for in texts. A shorter one, such as a PIN, may be in a text by chance.
-const shortestSecret = 8
 
 // tell adds a moment to the timeline.
 func (e *explaining) tell(at, what, id, text string, args ...any) {

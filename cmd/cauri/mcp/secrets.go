@@ -13,13 +13,6 @@ import (
 	serversecrets "github.com/cauri-dev/cauri/server/secrets"
 )
 
-// shortestSecret is the length of the shortest value that is hidden. A PIN of four digits is not: it is a part of too many
-// numbers.
-const shortestSecret = 6
-
-// secretForm matches keys and signing secrets by their form.
-var secretForm = regexp.MustCompile(`cauri_sk_[A-Za-z0-9_-]{8,}|whsec_[A-Za-z0-9+/=_-]{8,}`)
-
 // jsonLiteral matches a text in JSON.
 var jsonLiteral = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
 
@@ -38,7 +31,7 @@ func (s *secrets) learn(values map[string]string) {
 	defer s.mutex.Unlock()
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		value := values[name]
-		if _, known := s.names[value]; known || len(value) < shortestSecret {
+		if _, known := s.names[value]; known || len(value) < serversecrets.Shortest {
 			continue
 		}
 		for _, encoded := range serversecrets.Encodings(value) {
@@ -73,7 +66,7 @@ func (s *secrets) hidden(text string) string {
 			text = strings.ReplaceAll(text, value, "["+s.names[value]+"]")
 		}
 	}
-	return secretForm.ReplaceAllString(text, "[a secret]")
+	return serversecrets.Form.ReplaceAllString(text, "[a secret]")
 }
 
 // has reports whether a text has a secret.
