@@ -68,7 +68,7 @@ func kioskPay(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request
 		},
 		OrderRef: r.Query.Get("reference"), Country: payments.Rwanda, Amount: 100,
 	}
-	o.Operation, o.Sent = "pay", object{"reference": o.Reference}
+	o.Operation, o.Sent, o.Confirmed = "pay", object{"reference": o.Reference}, r.Query.Has("confirmed")
 	return operatorapi.Answer{Status: http.StatusAccepted, Body: object{}}, s.Collect(ctx, o)
 }
 
@@ -366,4 +366,27 @@ func TestQuestionIsAskedOnce(t *testing.T) {
 	k.ask("/buy?limit=1h&url="+k.shop.URL+"/yes&reference=once&payer=%2B"+alice[1:], nil)
 	k.advance("48h")
 	same(t, "what came", []string{`PUT /yes question {"kind":"question","sent":{"reference":"once"}}`}, k.sent())
+}
+
+// A payment that its payer has confirmed rings no phone: what the payer would do decides at once.
+func TestPaymentThatItsPayerHasConfirmed(t *testing.T) {
+	k := newKiosk(t)
+	for msisdn, c := range map[string]struct {
+		behavior payments.Behavior
+		want     payments.Status
+	}{
+		"+250788000011": {payments.Approve, payments.Success},
+		"+250788000012": {payments.Manual, payments.Success},
+		"+250788000013": {payments.Cancel, payments.UserCancelled},
+		"+250788000014": {payments.WrongPIN, payments.PINInvalid},
+		"+250788000015": {payments.Ignore, payments.Pending},
+	} {
+		k.client("payer", msisdn, 50_000, func(client *sandboxes.TestClientConfig) { client.Behavior = c.behavior })
+		k.pay(msisdn[1:]+"&confirmed", msisdn)
+		paid := k.call("GET", "/v1/payments?reference="+msisdn[1:], nil).body["data"].([]any)
+		if len(paid) != 1 || paid[0].(object)["status"] != string(c.want) {
+			t.Errorf("%s: the payments are %v, want %s", c.behavior, paid, c.want)
+		}
+	}
+	k.conserved()
 }

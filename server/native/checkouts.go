@@ -132,11 +132,7 @@ func (s *sandbox) Confirm(ctx context.Context, checkout operatorapi.Checkout, co
 func (s *sandbox) payCheckout(ctx context.Context, checkout operatorapi.Checkout, o operatorapi.Order) error {
 	err := s.recordOnce(ctx, o, func(ctx context.Context, who *service.Caller, order service.Order) (service.Recorded, error) {
 		order.Call.Checkout = s.stored(checkout)
-		recorded, err := s.native.service.Collect(ctx, who, order)
-		if err == nil && !recorded.Replayed {
-			err = s.native.service.AnswerAtOnce(ctx, who, recorded.Transaction)
-		}
-		return recorded, err
+		return s.collectConfirmed(ctx, who, order)
 	})
 	var refused *operatorapi.Refusal
 	switch {

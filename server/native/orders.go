@@ -105,7 +105,19 @@ func whoseReference(o *operatorapi.Order, t *payments.Transaction) string {
 
 // Collect implements [operatorapi.Sandbox].
 func (s *sandbox) Collect(ctx context.Context, o operatorapi.Order) error {
+	if o.Confirmed {
+		return s.recordOnce(ctx, o, s.collectConfirmed)
+	}
 	return s.recordOnce(ctx, o, s.native.service.Collect)
+}
+
+// collectConfirmed records a collection that its payer has confirmed already.
+func (s *sandbox) collectConfirmed(ctx context.Context, who *service.Caller, order service.Order) (service.Recorded, error) {
+	recorded, err := s.native.service.Collect(ctx, who, order)
+	if err == nil && !recorded.Replayed {
+		err = s.native.service.AnswerAtOnce(ctx, who, recorded.Transaction)
+	}
+	return recorded, err
 }
 
 // Disburse implements [operatorapi.Sandbox].

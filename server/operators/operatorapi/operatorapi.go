@@ -253,6 +253,9 @@ type Order struct {
 	Party *payments.TestNumber
 	// AnyNumber is whether a number pays, and can be paid, that no SIM and no test number of the sandbox has.
 	AnyNumber bool
+	// Confirmed is whether the payer of a collection has confirmed it before it is recorded, as on a page: no phone
+	// rings. The behavior of the payer's SIM decides the outcome, and a payer who answers by hand has approved.
+	Confirmed bool
 }
 
 // StatusView says how an outcome is reported.
