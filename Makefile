@@ -213,7 +213,7 @@ generate: tools bin/helm ## Write the generated files again: lists of operators 
 	@go run ./hack/queries
 	@bin/sqlc generate
 	@cd server/console && ../../bin/templ generate -log-level=error
-	@cd server/operators/orange && ../../../bin/templ generate -log-level=error
+	@cd server/operators && ../../bin/templ generate -log-level=error
 	@go run ./hack/recording
 	@go run ./hack/columns
 	@go run ./hack/reference

@@ -32,7 +32,7 @@ bin/revive -config hack/revive.toml -set_exit_status ./... || problem "revive" #
 
 before=$(mktemp -d)
 trap 'rm -rf "$before"' EXIT
-generated=(api/v1alpha1 server/httpapi/wire config/crd config/rbac server/postgres/sqlc server/console server/operators/orange server/postgres/recording_texts.go server/ledger/ledgerdb/columns.go server/ledger/recorded_columns.go server/httpapi/apidoc/page docs/agents.md docs/reference docs/troubleshooting.md docs/postman charts/cauri config/default)
+generated=(api/v1alpha1 server/httpapi/wire config/crd config/rbac server/postgres/sqlc server/console server/operators server/postgres/recording_texts.go server/ledger/ledgerdb/columns.go server/ledger/recorded_columns.go server/httpapi/apidoc/page docs/agents.md docs/reference docs/troubleshooting.md docs/postman charts/cauri config/default)
 mkdir -p "$before/tree"
 cp -a --parents "${generated[@]}" go.mod go.sum "$before/tree"
 make --no-print-directory generate

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/go-chi/chi/v5"
+	"golang.org/x/text/language"
 
 	"github.com/cauri-dev/cauri/server/assets"
 	"github.com/cauri-dev/cauri/server/faults"
@@ -33,7 +34,7 @@ var pageHeaders = http.Header{
 	"X-Content-Type-Options": {"nosniff"},
 	"X-Robots-Tag":           {"noindex, nofollow"},
 	"Cache-Control":          {"no-store"},
-	"Vary":                   {"Cookie"},
+	"Vary":                   {"Accept-Language, Cookie"},
 }
 
 // routePage adds the routes of an operator's page, if it has one.
@@ -112,8 +113,27 @@ func lookOf(r *http.Request, api *operatorapi.API) operatorapi.Look {
 	up := strings.Repeat("../", strings.Count(api.Page.Path, "/")-1) + "assets/"
 	return operatorapi.Look{
 		Stylesheet: up + assets.Named("console.css"), Icon: up + assets.Named("shell.svg"), Sprite: up + assets.Named("sprite.svg"),
-		Theme: assets.Theme(r),
+		Theme: assets.Theme(r), Lang: langOf(r),
 	}
+}
+
+// pageLanguages are the languages of pages. languageOf finds the best of them.
+var (
+	pageLanguages = []string{"en", "fr"}
+	languageOf    = language.NewMatcher([]language.Tag{language.English, language.French})
+)
+
+// langOf returns the best language of pages for a browser; "" if the browser wants none of them.
+func langOf(r *http.Request) string {
+	accepted, _, err := language.ParseAcceptLanguage(r.Header.Get("Accept-Language"))
+	if err != nil {
+		return ""
+	}
+	_, i, confidence := languageOf.Match(accepted...)
+	if confidence == language.No {
+		return ""
+	}
+	return pageLanguages[i]
 }
 
 // payerPerSecond and payerBurst limit the requests to the page of one order.

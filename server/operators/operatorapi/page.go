@@ -49,6 +49,7 @@ type Visit struct {
 type Look struct {
 	Stylesheet, Icon, Sprite string // addresses
 	Theme                    string // light or dark; empty: the system's
+	Lang                     string // best of en and fr for the browser; empty: neither
 }
 
 // Checkout is an order that a payer confirms on a page. It is no transaction, and moves nothing.

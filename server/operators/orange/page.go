@@ -1,7 +1,6 @@
 package orange
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -11,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/cauri-dev/cauri/server/operators/operatorapi"
+	"github.com/cauri-dev/cauri/server/operators/payerpage"
 	"github.com/cauri-dev/cauri/server/operators/ussd"
 	"github.com/cauri-dev/cauri/server/payments"
 )
@@ -23,28 +23,25 @@ var pageToken = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
 // view has what the page shows: the form, or how the order ended.
 type view struct {
-	operatorapi.Look
-	Title, Text string
-	Sign, Class string // icon beside the title, and its color; empty for none
-	Form        bool
-	Again       bool   // whether to offer to load the page again
-	Wrong       string // what is wrong with the form; empty: nothing
-	Amount      string
-	Money       string // currency of the amount; empty: the order is not known
-	Merchant    string
-	Order       string
-	TxnID       string // id of a successful payment; empty for none
-	Back        string // address of the shop
+	payerpage.Frame
+	Form     bool
+	Problem  string // what is wrong with the form; empty: nothing
+	Amount   string
+	Money    string // currency of the amount; empty: the order is not known
+	Merchant string
+	Order    string
+	TxnID    string // id of a successful payment; empty for none
+	Back     string // address of the shop
+}
+
+// newFrame returns the frame of the page. It is always in French, as that of the operator.
+func newFrame(look operatorapi.Look) payerpage.Frame {
+	look.Lang = payerpage.French
+	return payerpage.Frame{Look: look, Operator: payments.Orange, Brand: "Orange Money", For: "Paiement web"}
 }
 
 // page returns the answer with the page and an HTTP status.
-func (v *view) page(status int) operatorapi.Answer {
-	var text bytes.Buffer
-	if err := v.document().Render(context.Background(), &text); err != nil {
-		panic(err) // writing to a buffer does not fail
-	}
-	return operatorapi.Answer{Status: status, Body: operatorapi.Text{ContentType: operatorapi.HTML, Text: text.String()}}
-}
+func (v *view) page(status int) operatorapi.Answer { return payerpage.Answer(v.document(), status) }
 
 // french has the sentences of the page.
 var french = ussd.Of(payments.Orange, payments.CoteDIvoire)
@@ -53,7 +50,7 @@ var french = ussd.Of(payments.Orange, payments.CoteDIvoire)
 func newView(v *operatorapi.Visit, o *order) *view {
 	money := map[string]string{string(payments.XOF): "FCFA"}
 	shown := &view{
-		Look: v.Look, Merchant: o.Merchant, Amount: french.Digits(o.Amount), Money: cmp.Or(money[o.Money], o.Money), Order: o.Reference,
+		Frame: newFrame(v.Look), Merchant: o.Merchant, Amount: french.Digits(o.Amount), Money: cmp.Or(money[o.Money], o.Money), Order: o.Reference,
 		Back: o.ReturnURL,
 	}
 	switch o.state {
@@ -79,9 +76,9 @@ func newView(v *operatorapi.Visit, o *order) *view {
 		shown.Title, shown.Text, shown.Form = "Confirmer le paiement", "La boutique attend la confirmation pendant 10 minutes.", true
 		switch left := o.Codes - o.Tried; {
 		case o.Tried > 0 && left == 1:
-			shown.Wrong = lastTry + "Il reste un essai."
+			shown.Problem = lastTry + "Il reste un essai."
 		case o.Tried > 0:
-			shown.Wrong = fmt.Sprintf(lastTry+"Il reste %d essais.", left)
+			shown.Problem = fmt.Sprintf(lastTry+"Il reste %d essais.", left)
 		}
 	}
 	return shown
@@ -121,16 +118,16 @@ func servePage(ctx context.Context, s operatorapi.Sandbox, v *operatorapi.Visit)
 // confirm records the collection of an order if the number and the code are right.
 func confirm(ctx context.Context, s operatorapi.Sandbox, v *operatorapi.Visit, o *order) (operatorapi.Answer, error) {
 	shown := newView(v, o)
-	msisdn, isNumber := typedMSISDN(v.Form.Get("msisdn"), o.Country) // no page shows it again: the next payer may use the same browser
-	shown.Wrong = ""
+	msisdn, isNumber := payerpage.MSISDN(v.Form.Get("msisdn"), o.Country) // no page shows it again: the next payer may use the same browser
+	shown.Problem = ""
 	code := strings.Join(strings.Fields(v.Form.Get("otp")), "")
 	switch {
 	case !isNumber:
-		shown.Wrong = "Ce n'est pas un numéro de téléphone. Saisir le numéro avec ou sans l'indicatif +" + o.Country.CallingCode() + "."
+		shown.Problem = "Ce n'est pas un numéro de téléphone. Saisir le numéro avec ou sans l'indicatif +" + o.Country.CallingCode() + "."
 	case !codeForm.MatchString(code):
-		shown.Wrong = "Le code a six chiffres."
+		shown.Problem = "Le code a six chiffres."
 	}
-	if shown.Wrong != "" {
+	if shown.Problem != "" {
 		return shown.page(http.StatusUnprocessableEntity), nil
 	}
 	err := s.Confirm(ctx, v.Order, code, operatorapi.Order{
@@ -145,14 +142,7 @@ func confirm(ctx context.Context, s operatorapi.Sandbox, v *operatorapi.Visit, o
 	if !refused {
 		return answerDecision(ctx, s, v, o, err)
 	}
-	return toPage(), nil
-}
-
-// toPage redirects the browser to the address of the request. The page at this address shows the result of the form.
-// After the redirect, the payer can load the page again, or use the button Back, and the browser does not send the form
-// again.
-func toPage() operatorapi.Answer {
-	return operatorapi.Answer{Status: http.StatusSeeOther, Header: http.Header{"Location": {"?"}}}
+	return payerpage.Redirect(""), nil
 }
 
 // again reads an order with its present state.
@@ -176,7 +166,7 @@ func answerDecision(ctx context.Context, s operatorapi.Sandbox, v *operatorapi.V
 		return operatorapi.Answer{}, err
 	}
 	if o.state == initiated { // another request is confirming the order, so it has not ended
-		return toPage(), nil
+		return payerpage.Redirect(""), nil
 	}
 	shown := newView(v, o)
 	answer := shown.page(http.StatusOK)
@@ -192,29 +182,7 @@ func inHeader(address string) string {
 
 var notASCII = regexp.MustCompile(`[^\x00-\x7f]+`)
 
-var (
-	notInNumber = strings.NewReplacer(" ", "", "\u00a0", "", "\u202f", "", "-", "", ".", "", "(", "", ")", "")
-	numberForm  = regexp.MustCompile(`^(\+|00)?([0-9]{7,15})$`)
-	codeForm    = regexp.MustCompile(`^[0-9]{6}$`)
-)
-
-// longestNational is the length of the longest number without its country code.
-const longestNational = 10
-
-// typedMSISDN returns a typed number in E.164; ok is false if the text is no number. After + or 00, the number begins with
-// a country code. Without them, it begins with one only if it is longer than a national number and begins with the code
-// of this country.
-func typedMSISDN(typed string, country payments.Country) (msisdn string, ok bool) {
-	parts := numberForm.FindStringSubmatch(notInNumber.Replace(strings.TrimSpace(typed)))
-	if parts == nil {
-		return "", false
-	}
-	msisdn = "+" + parts[2]
-	if code := country.CallingCode(); parts[1] == "" && (len(parts[2]) <= longestNational || !strings.HasPrefix(parts[2], code)) {
-		msisdn = "+" + code + parts[2]
-	}
-	return msisdn, payments.ValidMSISDN(msisdn)
-}
+var codeForm = regexp.MustCompile(`^[0-9]{6}$`)
 
 // tryAgain and pageTells are the beginning and the end of a sentence. pageTells says that the page shows whether the
 // payment is made: the payment may have succeeded although the payer did not get the page.
@@ -222,10 +190,9 @@ const tryAgain, pageTells = "Réessayer ", "\u00a0: la page dira si le paiement 
 
 // refusePage returns the page for a refusal.
 func refusePage(r *operatorapi.Refusal, look operatorapi.Look) operatorapi.Answer {
-	shown := view{
-		Look: look, Sign: "st-off", Class: "bad", Title: "Service indisponible", Text: tryAgain + "dans un instant" + pageTells,
-		Again: true,
-	}
+	shown := view{Frame: newFrame(look)}
+	shown.Sign, shown.Class, shown.Again = "st-off", "bad", true
+	shown.Title, shown.Text = "Service indisponible", tryAgain+"dans un instant"+pageTells
 	status := refuse(r).Status
 	switch r.Reason {
 	case operatorapi.NotFound, operatorapi.KeyInvalid:
