@@ -57,6 +57,9 @@ func (f *Fault) Effect() english.Phrase {
 		if o.StatusStaysPending != nil {
 			effects = append(effects, english.Say("status pending %s longer", lasting(o.StatusStaysPending)))
 		}
+		if o.StatusFlickers {
+			effects = append(effects, english.Say("status flickers"))
+		}
 		if o.Reason != "" {
 			effects = append(effects, english.Say("reason %s", o.Reason))
 		}

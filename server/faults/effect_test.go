@@ -26,6 +26,7 @@ func TestEffects(t *testing.T) {
 		`"api":{"dropConnection":"AfterCommit"}`:                              "recorded and not answered",
 		`"operator":{"dropConnection":"BeforeCommit"}`:                        "not recorded and not answered",
 		`"operator":{"callback":{"drop":true},"statusStaysPending":"10m"}`:    "not sent, status pending 10 min longer",
+		`"operator":{"callback":{"drop":true},"statusFlickers":true}`:         "not sent, status flickers",
 		`"operator":{"callback":{"duplicate":2},"reason":"INTERNAL_PROBLEM"}`: "sent 2 times, reason INTERNAL_PROBLEM",
 	} {
 		var s Set

@@ -77,13 +77,14 @@ type API struct {
 }
 
 // Operator is what a fault does to the messages of an operator's own API: the answers to requests, the callback of a
-// transaction, and the answers to queries about a transaction that has its final status.
+// transaction, and the answers to queries about a transaction.
 type Operator struct {
 	Status             int            `json:"status,omitempty"`
 	DropConnection     DropConnection `json:"dropConnection,omitempty"`
 	Delay              *Duration      `json:"delay,omitempty"` // real time
 	Callback           *Callback      `json:"callback,omitempty"`
 	StatusStaysPending *Duration      `json:"statusStaysPending,omitempty"` // after the outcome, in sandbox time
+	StatusFlickers     bool           `json:"statusFlickers,omitempty"`     // some status calls get a wrong answer
 	Reason             string         `json:"reason,omitempty"`             // of a failure, in place of the operator's own
 }
 

@@ -39,7 +39,7 @@ const (
 	AtWebhook  TargetKind = iota // an attempt to send an event
 	AtRequest                    // a request of /v1
 	AtOperator                   // a request of an operator's own API
-	AtStatus                     // an operator's answer about a transaction that has its outcome
+	AtStatus                     // an operator's answer about a transaction
 	AtCallback                   // an operator's callback
 )
 
@@ -61,7 +61,10 @@ type Target struct {
 	Attempt   int
 	Now       time.Time // sandbox time
 	Ended     time.Time // when the transaction got its outcome, at an answer about it
-	Draws     Draws
+	// WrongPending and WrongEnded are whether a wrong answer is drawn for a status call, if the operator tells the
+	// transaction as pending, and if it tells the outcome.
+	WrongPending, WrongEnded bool
+	Draws                    Draws
 }
 
 // Key identifies a target together with its repetitions. A fault that applies only once applies once for each key. The
@@ -94,7 +97,7 @@ func (f *Fault) actsAt(t *Target) bool {
 	case AtOperator:
 		return f.Answer() != nil
 	case AtStatus:
-		return o != nil && (f.StaysPending(t) || o.Reason != "" && t.failed())
+		return o != nil && (f.StaysPending(t) || f.Flickers(t) || o.Reason != "" && t.failed())
 	case AtCallback:
 		return o != nil && (o.Callback != nil || o.Reason != "" && t.failed())
 	}
@@ -127,7 +130,18 @@ func (f *Fault) Over(now time.Time, acts int64) bool {
 // StaysPending reports whether the operator still answers PENDING to a target whose transaction has its outcome.
 func (f *Fault) StaysPending(t *Target) bool {
 	o := f.Operator
-	return o != nil && o.StatusStaysPending != nil && t.Now.Before(t.Ended.Add(o.StatusStaysPending.Of()))
+	return o != nil && o.StatusStaysPending != nil && t.Status.Terminal() && t.Now.Before(t.Ended.Add(o.StatusStaysPending.Of()))
+}
+
+// Flickers reports whether the operator gives a wrong answer to a status call.
+func (f *Fault) Flickers(t *Target) bool {
+	if f.Operator == nil || !f.Operator.StatusFlickers {
+		return false
+	}
+	if !t.Status.Terminal() || f.StaysPending(t) {
+		return t.WrongPending
+	}
+	return t.WrongEnded
 }
 
 func (w *When) fits(t *Target) bool {

@@ -147,6 +147,7 @@ func TestFaultOfAnOperatorAppliesWhereItHasAnEffect(t *testing.T) {
 		`{"reason":"NOT_ALLOWED"}`:         {0, told},
 		`{"statusStaysPending":"1m"}`:      {pending, pending},
 		`{"statusStaysPending":"59s"}`:     {0, 0}, // it is over
+		`{"statusFlickers":true}`:          {0, 0}, // nothing wrong is drawn
 		`{"status":503,"callback":{"duplicate":2},"reason":"NOT_ALLOWED"}`: {answer | callback, answer | told},
 	} {
 		s, err := faults.Parse([]byte(`[{"name":"f","operator":` + operator + `}]`))
@@ -343,4 +344,35 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 	})
+}
+
+// A status flickers where a wrong answer is drawn for what the operator tells at this time.
+func TestStatusFlickersWhereAWrongAnswerIsDrawn(t *testing.T) {
+	for entry, wrongs := range map[string]struct{ pending, ended, stays bool }{
+		`"operator":{"statusFlickers":true}`:                                               {true, true, false},
+		`"when":{"status":"SUCCESS"},"operator":{"statusFlickers":true}`:                   {false, true, false},
+		`"operator":{"statusFlickers":true,"statusStaysPending":"1m"}`:                     {true, false, true},
+		`"operator":{"reason":"NOT_ALLOWED"}`:                                              {false, false, false},
+		`"when":{"operator":"orange"},"operator":{"statusFlickers":true}`:                  {false, false, false},
+		`"when":{"reference":"order-9*"},"operator":{"statusFlickers":true,"reason":"NO"}`: {true, true, false},
+	} {
+		s, err := faults.Parse([]byte(`[{"name":"f",` + entry + `}]`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, status := range []payments.Status{payments.Pending, payments.Success} {
+			for _, drawn := range []struct{ pending, ended bool }{{}, {pending: true}, {ended: true}, {true, true}} {
+				to := target()
+				to.Kind, to.Status, to.Ended = faults.AtStatus, status, noon.Add(-time.Second)
+				to.WrongPending, to.WrongEnded = drawn.pending, drawn.ended
+				want := drawn.pending && wrongs.pending && status == payments.Pending ||
+					drawn.ended && wrongs.ended && status == payments.Success ||
+					drawn.pending && wrongs.stays && status == payments.Success
+				acts := len(s.Matching(to)) == 1
+				if flickers := acts && s[0].Flickers(to); flickers != want || acts != (want || wrongs.stays && status == payments.Success) {
+					t.Errorf("%s at %s with %+v: acts: %t, flickers: %t, want %t", entry, status, drawn, acts, flickers, want)
+				}
+			}
+		}
+	}
 }

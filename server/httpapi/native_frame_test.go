@@ -53,6 +53,11 @@ func kioskAPI() *operatorapi.API {
 			{Name: "pay", Method: http.MethodPost, Path: "/pay", Orders: true, Handle: kioskPay},
 			{Name: "inquire", Method: http.MethodPost, Path: "/inquire", Handle: kioskInquire},
 			{Name: "buy", Method: http.MethodPost, Path: "/buy", Orders: true, Handle: kioskBuy},
+			{Name: "status", Method: http.MethodPost, Path: "/status", Handle: kioskStatus, Flicker: &operatorapi.Flicker{
+				Pending: []operatorapi.Handler{nil, kioskSays(http.StatusOK, "nothing"), kioskSays(http.StatusInternalServerError, "busy")},
+				Ended:   []operatorapi.Handler{nil, nil, nil, kioskSays(http.StatusInternalServerError, "busy")},
+			}},
+			{Name: "check", Method: http.MethodPost, Path: "/check", Handle: kioskStatus},
 		},
 	}
 }
@@ -70,6 +75,21 @@ func kioskPay(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request
 	}
 	o.Operation, o.Sent, o.Confirmed = "pay", object{"reference": o.Reference}, r.Query.Has("confirmed")
 	return operatorapi.Answer{Status: http.StatusAccepted, Body: object{}}, s.Collect(ctx, o)
+}
+
+// kioskStatus tells the status of a payment.
+func kioskStatus(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request) (operatorapi.Answer, error) {
+	p, err := s.Find(ctx, r.Query.Get("reference"), "pay")
+	if err != nil {
+		return operatorapi.Answer{}, err
+	}
+	return operatorapi.Answer{Status: http.StatusOK, Body: p.Status}, nil
+}
+
+func kioskSays(status int, text string) operatorapi.Handler {
+	return func(context.Context, operatorapi.Sandbox, *operatorapi.Request) (operatorapi.Answer, error) {
+		return operatorapi.Answer{Status: status, Body: text}, nil
+	}
 }
 
 func kioskInquire(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request) (operatorapi.Answer, error) {
@@ -156,6 +176,13 @@ func (k *kiosk) ask(path string, body any) {
 // answer is the status of the answer to a request.
 func (k *kiosk) answer(path string, body any) int {
 	k.t.Helper()
+	status, _, _ := k.told(path, body)
+	return status
+}
+
+// told returns the status of the answer to a request, its body, and the fault that it names.
+func (k *kiosk) told(path string, body any) (status int, said, fault string) {
+	k.t.Helper()
 	text, err := json.Marshal(body)
 	if err != nil {
 		k.t.Fatal(err)
@@ -169,8 +196,12 @@ func (k *kiosk) answer(path string, body any) int {
 	if err != nil {
 		k.t.Fatal(err)
 	}
-	_ = got.Body.Close()
-	return got.StatusCode
+	defer got.Body.Close()
+	raw, err := io.ReadAll(got.Body)
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	return got.StatusCode, string(raw), got.Header.Get("X-Cauri-Fault")
 }
 
 // pay pays by the operator's API. The callbacks go to the shop, to a path that is their kind.

@@ -22,7 +22,7 @@ func (n *Native) call(api *operatorapi.API, route *operatorapi.Route) httpfront.
 		ctx, cancel := context.WithTimeout(r.Context(), httpfront.AnswerTimeout)
 		defer cancel()
 		r = r.WithContext(ctx)
-		s := &sandbox{native: n, api: api, request: r, body: sync.OnceValues(func() ([]byte, error) {
+		s := &sandbox{native: n, api: api, route: route, request: r, body: sync.OnceValues(func() ([]byte, error) {
 			return io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 		})}
 		err := s.admit(r, route)
@@ -89,7 +89,8 @@ func unread(route *operatorapi.Route, err error) *operatorapi.Refusal {
 }
 
 // handle applies faults, and then calls the handler of a route. If the route records a transaction, package service
-// applies the faults instead, because they depend on the transaction.
+// applies the faults instead, because they depend on the transaction. A status call may get the wrong answer of a fault
+// instead.
 func (s *sandbox) handle(
 	ctx context.Context, route *operatorapi.Route, r *operatorapi.Request,
 ) (operatorapi.Answer, error) {
@@ -98,5 +99,10 @@ func (s *sandbox) handle(
 			return operatorapi.Answer{}, err
 		}
 	}
-	return route.Handle(ctx, s, r)
+	s.wrong = nil
+	answered, err := route.Handle(ctx, s, r)
+	if err == nil && s.wrong != nil {
+		return s.wrong(ctx, s, r)
+	}
+	return answered, err
 }

@@ -195,18 +195,43 @@ func (s *sandbox) FindCollection(ctx context.Context, reference string) (*paymen
 	return t, err
 }
 
-// applyStatusFault applies a fault to the status that an answer reports. The fault may replace the reason, or keep the
-// status pending.
+// applyStatusFault applies a fault to the status that an answer reports. The fault may replace the reason, keep the
+// status pending, or replace the answer.
 func (s *sandbox) applyStatusFault(ctx context.Context, payment *operatorapi.Payment) error {
-	f, staysPending, err := s.native.service.StatusFault(ctx, s.who, payment.Transaction)
+	pending, ended, err := s.drawWrong(ctx, payment.Transaction)
+	if err != nil {
+		return err
+	}
+	f, err := s.native.service.StatusFault(ctx, s.who, payment.Transaction, service.WrongAnswers{
+		Pending: pending != nil, Ended: ended != nil,
+	})
 	if err != nil || f == nil {
 		return err
 	}
 	payment.Reason = f.Operator.Reason
-	if staysPending {
-		pending := *payment.Transaction
-		pending.Status, pending.CompletedAt = payments.Pending, nil
-		payment.Transaction = &pending
+	if f.StaysPending {
+		told := *payment.Transaction
+		told.Status, told.CompletedAt = payments.Pending, nil
+		payment.Transaction = &told
+	}
+	if f.Flickers && payment.Status.Terminal() {
+		s.wrong = ended
+	} else if f.Flickers {
+		s.wrong = pending
 	}
 	return nil
+}
+
+// drawWrong draws the answers to a status call: for a transaction that is told as pending, and for one that is told with
+// its outcome. nil stands for the right answer.
+func (s *sandbox) drawWrong(ctx context.Context, t *payments.Transaction) (pending, ended operatorapi.Handler, err error) {
+	if s.route == nil || s.route.Flicker == nil {
+		return nil, nil, nil
+	}
+	draw, err := s.native.service.DrawStatus(ctx, s.who, t)
+	if err != nil || draw == nil {
+		return nil, nil, err
+	}
+	flicker := s.route.Flicker
+	return flicker.Pending[draw(len(flicker.Pending))], flicker.Ended[draw(len(flicker.Ended))], nil
 }

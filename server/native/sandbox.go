@@ -23,6 +23,7 @@ import (
 type sandbox struct {
 	native  *Native
 	api     *operatorapi.API
+	route   *operatorapi.Route // nil for an unknown path
 	request *http.Request
 	who     *service.Caller
 	digest  sandboxes.NativeDigest
@@ -30,6 +31,7 @@ type sandbox struct {
 	// recorded is the transaction that the request recorded. operation is the operator's name of the call.
 	recorded  service.Recorded
 	operation string
+	wrong     operatorapi.Handler // gives the wrong answer of a fault to a status call; nil for the right answer
 }
 
 // sent returns the body of the request, as far as it could be read.

@@ -1292,6 +1292,7 @@ var frenchTexts = map[string]string{
 	"sent out of order":                     "envoyé dans le désordre",
 	"signed %s too early":                   "signature antidatée de %s",
 	"signed with a wrong key":               "signé avec une fausse clé",
+	"status flickers":                       "statut instable",
 	"status pending %s longer":              "statut en attente %s de plus",
 
 	// What to send instead, for the errors of the API

@@ -127,7 +127,18 @@ type Route struct {
 	// Refuse returns the answer for a refusal of this call. sent is the body of the request, as far as it could be
 	// read. If Refuse is nil, [API.Refuse] returns it.
 	Refuse func(r *Refusal, sent []byte) Answer
-	Doc    Doc
+	// Flicker has, for a status call that does not always answer right, what it answers instead, see [Flicker]. nil: it
+	// always answers right.
+	Flicker *Flicker
+	Doc     Doc
+}
+
+// Flicker has the possible answers of a status call to which a fault with statusFlickers applies. One of them is drawn
+// for each call, all with the same chance. nil stands for the right answer. The status call finds its transaction by
+// [Sandbox.Find].
+type Flicker struct {
+	Pending []Handler // for a transaction without an outcome
+	Ended   []Handler // for a transaction with its outcome
 }
 
 // Doc describes a call in the OpenAPI document and on the page of fidelity.
