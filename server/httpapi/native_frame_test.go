@@ -58,6 +58,9 @@ func kioskAPI() *operatorapi.API {
 				Ended:   []operatorapi.Handler{nil, nil, nil, kioskSays(http.StatusInternalServerError, "busy")},
 			}},
 			{Name: "check", Method: http.MethodPost, Path: "/check", Handle: kioskStatus},
+			{Name: "keep", Method: http.MethodPost, Path: "/keep", Handle: kioskKeep},
+			{Name: "kept", Method: http.MethodPost, Path: "/kept", Handle: kioskKept},
+			{Name: "paid", Method: http.MethodPost, Path: "/paid", Handle: kioskPaid},
 		},
 	}
 }
@@ -183,6 +186,12 @@ func (k *kiosk) answer(path string, body any) int {
 // told returns the status of the answer to a request, its body, and the fault that it names.
 func (k *kiosk) told(path string, body any) (status int, said, fault string) {
 	k.t.Helper()
+	return k.toldWith(key, path, body)
+}
+
+// toldWith is told for a request with an API key.
+func (k *kiosk) toldWith(apiKey, path string, body any) (status int, said, fault string) {
+	k.t.Helper()
 	text, err := json.Marshal(body)
 	if err != nil {
 		k.t.Fatal(err)
@@ -191,7 +200,7 @@ func (k *kiosk) told(path string, body any) (status int, said, fault string) {
 	if err != nil {
 		k.t.Fatal(err)
 	}
-	r.Header.Set(kioskKey, operatorapi.Derived(key, "kiosk"))
+	r.Header.Set(kioskKey, operatorapi.Derived(apiKey, "kiosk"))
 	got, err := http.DefaultClient.Do(r)
 	if err != nil {
 		k.t.Fatal(err)

@@ -50,6 +50,7 @@ var inSnapshot = []string{
 var whole = map[string]string{
 	"AddNativeToken":  "is sent after SortNothing, without which it sorts the tokens of the sandbox",
 	"OpenNativeOrder": "the same", "AddNotice": "the same",
+	"KeepNativeSetting": "a sandbox has 101 settings of an operator at most", "PurgeNativeSettings": "the same",
 	"AdvanceCount": "counts what was recorded since it was counted last", "CountTransactions": "the same",
 	"BrokenAccounts":  "the accounts whose ledger does not add up, for the status",
 	"ChangedAccounts": "every three seconds, the balances of all sandboxes that changed: it has no index, which each payment would pay for",

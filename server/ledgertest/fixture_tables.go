@@ -110,6 +110,8 @@ func (w *Fixture) Busy() {
 	w.Exec("insert into callback_attempts (tenant, id, attempt, started_at, duration_ms) values ($1, gen_random_uuid(), 1, now(), 1)", w.Sandbox.Tenant)
 	w.Exec(`insert into native_users (tenant, operator, user_id, made_with, callback_host) values ($1, 'mtn', gen_random_uuid(), '', '')
 		on conflict do nothing`, w.Sandbox.Tenant)
+	w.Exec("insert into native_settings (tenant, operator, name, made_with, value) values ($1, 'mtn', 'url', '', '{}') on conflict do nothing",
+		w.Sandbox.Tenant)
 	w.Exec(`insert into native_tokens (tenant, hash, operator, product, user_id, made_with, callback_host, expires_at)
 		values ($1, '', 'mtn', 'collection', '', '', '', now()) on conflict do nothing`, w.Sandbox.Tenant)
 	w.Exec(`insert into native_orders (tenant, operator, order_id, token_hash, made_with, amount, sent, expires_at)

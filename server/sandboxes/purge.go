@@ -107,7 +107,7 @@ func (s *Registry) purge(ctx context.Context, tenant int64) error {
 		q.PurgeKeys, q.PurgeEnvironments, q.PurgeStores, q.PurgeFloats, q.PurgeQuotaUsage, q.PurgeRateUsage,
 		q.PurgeOperatorCredentials, q.PurgeEndpointHealth, q.PurgeActivity, q.PurgeTransactionCounts,
 		q.PurgeSweepFailures, q.PurgeClocks, q.PurgeFaultCounts, q.PurgeSetFaults, q.PurgeRequests, q.PurgeNativeUsers, q.PurgeNativeTokens,
-		q.PurgeNativeOrders,
+		q.PurgeNativeOrders, q.PurgeNativeSettings,
 		q.PurgeAccountProofs, q.PurgeLedgerProofs, q.PurgeExpectations, q.PurgeReceiverChecks,
 	} {
 		if _, err := remove(ctx, tenant); err != nil {

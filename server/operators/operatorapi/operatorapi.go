@@ -323,6 +323,16 @@ type Sandbox interface {
 	PageOf(Checkout) string
 	// FindCollection returns the collection of this operator with a reference. Any API may have recorded it.
 	FindCollection(ctx context.Context, reference string) (*payments.Transaction, error)
+	// ListPaid returns the collections of this operator in a country that were paid at a time or later, and before
+	// another, in the order in which they were made. Any API may have recorded them. It leaves out the first ones, as
+	// many as skip says, and returns at most [MaxPaid].
+	ListPaid(ctx context.Context, in payments.Country, from, before time.Time, skip int) ([]*payments.Transaction, error)
+	// Keep stores a value under a name of 1 to 80 characters, in place of the one with this name. The value is encoded
+	// as JSON, in at most [MaxKept] bytes. A sandbox keeps the newest 100 values of each operator. A value ends with the
+	// API key that stored it, and with a reset.
+	Keep(ctx context.Context, name string, value any) error
+	// Kept decodes the value with a name. It refuses with [NotFound] if there is none.
+	Kept(ctx context.Context, name string, into any) error
 	// Notify queues a callback that belongs to no transaction. No fault acts on it. A sandbox keeps the newest 10,000
 	// of each operator, for 30 days.
 	Notify(context.Context, Notice) error
@@ -352,6 +362,15 @@ type Sandbox interface {
 	// Now returns the sandbox time.
 	Now(context.Context) (time.Time, error)
 }
+
+const (
+	// MaxKept is the maximum size of a value of [Sandbox.Keep], in bytes.
+	MaxKept = 8 << 10
+	// MaxPaid is the number of collections that [Sandbox.ListPaid] returns at most.
+	MaxPaid = 100
+	// MaxSkipped is the number of collections that [Sandbox.ListPaid] leaves out at most. It returns none beyond them.
+	MaxSkipped = 100_000
+)
 
 // Notice is a callback that belongs to no transaction, for example the result of an inquiry.
 type Notice struct {

@@ -573,7 +573,7 @@ create view transactions_by_reference as
 -- index serves a condition on status or type, since comparisons of enums are not leakproof. The view returns
 -- only rows of the tenant, whatever a WHERE says.
 create view listed_transactions as
-  select tenant, id, status, type, operator, country, store, msisdn, created_at
+  select tenant, id, status, type, operator, country, store, msisdn, created_at, completed_at
   from transactions
   where tenant = current_tenant();
 
@@ -851,6 +851,20 @@ create table native_users (
   primary key (tenant, operator, user_id)
 );
 call protect('native_users');
+
+-- What a sandbox keeps for the operators' own APIs, such as the URLs that a merchant has registered. A
+-- setting ends with the API key that made it, and with a reset. A sandbox keeps only its newest ones of each
+-- operator.
+create table native_settings (
+  tenant    bigint not null,
+  operator  text not null,
+  name      text not null,
+  made_with bytea not null, -- hash of the API key
+  value     json not null, -- in the format of the operator's package
+  kept_at   timestamptz not null default now(), -- in the time of the database
+  primary key (tenant, operator, name)
+);
+call protect('native_settings');
 
 -- Access tokens of the operators' own APIs. Old tokens are removed, and a sandbox keeps only its newest ones
 -- of each operator.
@@ -1652,6 +1666,11 @@ grant select (callback_kinds, callback_outcomes, callback_urls, id, sent, tenant
     insert (callback_kinds, callback_outcomes, callback_urls, id, operation, sent, tenant)
   on native_requests to cauri_tenant;
 grant select,
+    insert (made_with, name, operator, tenant, value),
+    update (kept_at, made_with, value),
+    delete
+  on native_settings to cauri_tenant;
+grant select,
     insert (created_at, due_at, id, kind, operator, recorded_at, retries, sent, state, tenant, transaction_id,
     url),
     update (body, delivered_at, due_at, fence, leased_until, retries, state),
@@ -1797,7 +1816,9 @@ grant select,
     update (broken, fence, imbalance, leased_until, pass_due_at, passed_at, verified_at),
     delete
   on ledger_proofs to cauri_worker;
-grant select on listed_transactions, transactions_by_reference to cauri_worker;
+grant select (country, created_at, id, msisdn, operator, status, store, tenant, type)
+  on listed_transactions to cauri_worker;
+grant select on transactions_by_reference to cauri_worker;
 grant select (created_at, operator, tenant, token_hash), delete on native_orders to cauri_worker;
 grant select (callback_kinds, callback_outcomes, callback_urls, id, sent, tenant),
     delete
@@ -1810,6 +1831,7 @@ grant select (attempts, body, created_at, due_at, fault, fence, id, kind, leased
     delete
   on native_callbacks to cauri_worker;
 grant select (created_at, hash, operator, tenant), delete on native_tokens to cauri_worker;
+grant select (tenant), delete on native_settings to cauri_worker;
 grant select (tenant), delete on native_users to cauri_worker;
 grant select (base_url, country, operator, sealed, store, tenant),
     delete
@@ -1904,6 +1926,7 @@ grant select (id, tenant), delete on native_callbacks to cauri_controller;
 grant select (tenant), delete on native_orders to cauri_controller;
 grant select (id, tenant), delete on native_requests to cauri_controller;
 grant select (tenant), delete on native_tokens to cauri_controller;
+grant select (tenant), delete on native_settings to cauri_controller;
 grant select (tenant), delete on native_users to cauri_controller;
 grant select, insert, update (base_url, sealed, tenant), delete on operator_credentials to cauri_controller;
 grant select,

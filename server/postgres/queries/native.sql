@@ -73,6 +73,45 @@ where tenant = sqlc.arg(tenant) and operator = sqlc.arg(operator) and user_id = 
 update native_users set secret_hash = sqlc.arg(secret_hash)
 where tenant = sqlc.arg(tenant) and operator = sqlc.arg(operator) and user_id = sqlc.arg(user_id);
 
+-- name: LockNativeSettings :exec
+-- Lets one caller at a time keep a setting of a sandbox, so that their number stays right.
+select pg_advisory_xact_lock(hashtextextended('native settings', sqlc.arg(tenant)::bigint));
+
+-- name: KeepNativeSetting :exec
+-- Runs after LockNativeSettings. Keeps a setting in place of the one with its name. A sandbox keeps its
+-- newest settings of each operator.
+with beyond as (
+  select n.name from native_settings n
+  where n.tenant = sqlc.arg(tenant) and n.operator = sqlc.arg(operator) and n.name <> sqlc.arg(name)
+  order by n.kept_at desc, n.name offset sqlc.arg(others)::integer limit 100
+), removed as (
+  delete from native_settings k using beyond
+  where k.tenant = sqlc.arg(tenant) and k.operator = sqlc.arg(operator) and k.name = beyond.name
+)
+insert into native_settings (tenant, operator, name, made_with, value)
+values (sqlc.arg(tenant), sqlc.arg(operator), sqlc.arg(name), sqlc.arg(made_with), sqlc.arg(value))
+on conflict (tenant, operator, name) do update
+set made_with = excluded.made_with, value = excluded.value, kept_at = now();
+
+-- name: FindNativeSetting :one
+select k.made_with, k.value from native_settings k
+where k.tenant = sqlc.arg(tenant) and k.operator = sqlc.arg(operator) and k.name = sqlc.arg(name);
+
+-- name: ListPaid :many
+-- Returns the collections of an operator in a country that were paid in a range of time, in the order in
+-- which they were made. The id after is less than those of collections that may be paid in the range. It
+-- reads the view, as lists with filters do.
+select t.* from transactions t
+where t.tenant = sqlc.arg(tenant) and t.id = any(array(
+  select l.id from listed_transactions l
+  where l.tenant = sqlc.arg(tenant) and l.status = 'SUCCESS' and l.type = 'collection'
+    and l.operator = sqlc.arg(operator) and l.country = sqlc.arg(country)
+    and l.id > sqlc.arg(after) and l.id < sqlc.arg(before)
+    and l.completed_at >= sqlc.arg(paid_from)::timestamptz
+    and l.completed_at < sqlc.arg(paid_before)::timestamptz
+  order by l.id offset sqlc.arg(skip)::integer limit sqlc.arg(most)::integer))
+order by t.tenant, t.id;
+
 -- name: SortNothing :exec
 -- Switches sorting off until the database transaction ends: ordered rows are read by an index, whatever the
 -- statistics.
@@ -396,6 +435,9 @@ select batch.id from batch order by batch.id desc limit 1;
 
 -- name: PurgeNativeUsers :execrows
 delete from native_users where tenant = sqlc.arg(tenant);
+
+-- name: PurgeNativeSettings :execrows
+delete from native_settings where tenant = sqlc.arg(tenant);
 
 -- name: PurgeNativeTokens :execrows
 delete from native_tokens where tenant = sqlc.arg(tenant);

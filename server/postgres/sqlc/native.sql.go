@@ -318,6 +318,23 @@ func (q *Queries) FindNativeOrder(ctx context.Context, tenant int64, operator st
 	return i, err
 }
 
+const findNativeSetting = `-- name: FindNativeSetting :one
+select k.made_with, k.value from native_settings k
+where k.tenant = $1 and k.operator = $2 and k.name = $3
+`
+
+type FindNativeSettingRow struct {
+	MadeWith []byte          `db:"made_with"`
+	Value    json.RawMessage `db:"value"`
+}
+
+func (q *Queries) FindNativeSetting(ctx context.Context, tenant int64, operator string, name string) (FindNativeSettingRow, error) {
+	row := q.db.QueryRow(ctx, findNativeSetting, tenant, operator, name)
+	var i FindNativeSettingRow
+	err := row.Scan(&i.MadeWith, &i.Value)
+	return i, err
+}
+
 const findNativeToken = `-- name: FindNativeToken :one
 select k.product, k.user_id, k.made_with, k.callback_host,
   (extract(epoch
@@ -531,6 +548,44 @@ func (q *Queries) KeepCallbackBody(ctx context.Context, body []byte, tenant int6
 	return body_2, err
 }
 
+const keepNativeSetting = `-- name: KeepNativeSetting :exec
+with beyond as (
+  select n.name from native_settings n
+  where n.tenant = $1 and n.operator = $2 and n.name <> $3
+  order by n.kept_at desc, n.name offset $6::integer limit 100
+), removed as (
+  delete from native_settings k using beyond
+  where k.tenant = $1 and k.operator = $2 and k.name = beyond.name
+)
+insert into native_settings (tenant, operator, name, made_with, value)
+values ($1, $2, $3, $4, $5)
+on conflict (tenant, operator, name) do update
+set made_with = excluded.made_with, value = excluded.value, kept_at = now()
+`
+
+type KeepNativeSettingParams struct {
+	Tenant   int64           `db:"tenant"`
+	Operator string          `db:"operator"`
+	Name     string          `db:"name"`
+	MadeWith []byte          `db:"made_with"`
+	Value    json.RawMessage `db:"value"`
+	Others   int32           `db:"others"`
+}
+
+// Runs after LockNativeSettings. Keeps a setting in place of the one with its name. A sandbox keeps its
+// newest settings of each operator.
+func (q *Queries) KeepNativeSetting(ctx context.Context, arg KeepNativeSettingParams) error {
+	_, err := q.db.Exec(ctx, keepNativeSetting,
+		arg.Tenant,
+		arg.Operator,
+		arg.Name,
+		arg.MadeWith,
+		arg.Value,
+		arg.Others,
+	)
+	return err
+}
+
 const knownNativeSecrets = `-- name: KnownNativeSecrets :many
 with asked as (
   select unnest($1::bigint[]) as tenant, unnest($2::text[]) as operator,
@@ -674,6 +729,112 @@ func (q *Queries) ListOpenNativeOrders(ctx context.Context, tenant int64, operat
 			&i.Amount,
 			&i.Sent,
 			&i.ExpiresAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const listPaid = `-- name: ListPaid :many
+select t.tenant, t.amount, t.commission, t.net_amount, t.refunded, t.merchant_delta, t.sim_delta, t.merchant_balance_after, t.sim_balance_after, t.merchant_number, t.sim_number, t.created_at, t.completed_at, t.due_at, t.leased_until, t.expires_at, t.forwarded_at, t.forward_fence, t.type, t.status, t.absorption_pct, t.latency_ms, t.forward_failures, t.forward_attempts, t.id, t.parent_id, t.sim_id, t.passthrough, t.is_url_protected, t.reference, t.request_hash, t.order_ref, t.order_url, t.store, t.description, t.scenario, t.env_id, t.operator, t.country, t.currency, t.float_currency, t.msisdn, t.test_behavior, t.provider_tx_id, t.native_id, t.native_raw, t.faults from transactions t
+where t.tenant = $1 and t.id = any(array(
+  select l.id from listed_transactions l
+  where l.tenant = $1 and l.status = 'SUCCESS' and l.type = 'collection'
+    and l.operator = $2 and l.country = $3
+    and l.id > $4 and l.id < $5
+    and l.completed_at >= $6::timestamptz
+    and l.completed_at < $7::timestamptz
+  order by l.id offset $8::integer limit $9::integer))
+order by t.tenant, t.id
+`
+
+type ListPaidParams struct {
+	Tenant     int64       `db:"tenant"`
+	Operator   string      `db:"operator"`
+	Country    string      `db:"country"`
+	After      pgtype.UUID `db:"after"`
+	Before     pgtype.UUID `db:"before"`
+	PaidFrom   time.Time   `db:"paid_from"`
+	PaidBefore time.Time   `db:"paid_before"`
+	Skip       int32       `db:"skip"`
+	Most       int32       `db:"most"`
+}
+
+// Returns the collections of an operator in a country that were paid in a range of time, in the order in
+// which they were made. The id after is less than those of collections that may be paid in the range. It
+// reads the view, as lists with filters do.
+func (q *Queries) ListPaid(ctx context.Context, arg ListPaidParams) ([]Transaction, error) {
+	rows, err := q.db.Query(ctx, listPaid,
+		arg.Tenant,
+		arg.Operator,
+		arg.Country,
+		arg.After,
+		arg.Before,
+		arg.PaidFrom,
+		arg.PaidBefore,
+		arg.Skip,
+		arg.Most,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []Transaction
+	for rows.Next() {
+		var i Transaction
+		if err := rows.Scan(
+			&i.Tenant,
+			&i.Amount,
+			&i.Commission,
+			&i.NetAmount,
+			&i.Refunded,
+			&i.MerchantDelta,
+			&i.SimDelta,
+			&i.MerchantBalanceAfter,
+			&i.SimBalanceAfter,
+			&i.MerchantNumber,
+			&i.SimNumber,
+			&i.CreatedAt,
+			&i.CompletedAt,
+			&i.DueAt,
+			&i.LeasedUntil,
+			&i.ExpiresAt,
+			&i.ForwardedAt,
+			&i.ForwardFence,
+			&i.Type,
+			&i.Status,
+			&i.AbsorptionPct,
+			&i.LatencyMs,
+			&i.ForwardFailures,
+			&i.ForwardAttempts,
+			&i.ID,
+			&i.ParentID,
+			&i.SimID,
+			&i.Passthrough,
+			&i.URLProtected,
+			&i.Reference,
+			&i.RequestHash,
+			&i.OrderRef,
+			&i.OrderURL,
+			&i.Store,
+			&i.Description,
+			&i.Scenario,
+			&i.EnvID,
+			&i.Operator,
+			&i.Country,
+			&i.Currency,
+			&i.FloatCurrency,
+			&i.MSISDN,
+			&i.TestBehavior,
+			&i.ProviderTxID,
+			&i.NativeID,
+			&i.NativeRaw,
+			&i.Faults,
 		); err != nil {
 			return nil, err
 		}
@@ -843,6 +1004,16 @@ func (q *Queries) LockDueCallbacks(ctx context.Context, tenants []int64, limits 
 	return items, nil
 }
 
+const lockNativeSettings = `-- name: LockNativeSettings :exec
+select pg_advisory_xact_lock(hashtextextended('native settings', $1::bigint))
+`
+
+// Lets one caller at a time keep a setting of a sandbox, so that their number stays right.
+func (q *Queries) LockNativeSettings(ctx context.Context, tenant int64) error {
+	_, err := q.db.Exec(ctx, lockNativeSettings, tenant)
+	return err
+}
+
 const lockNativeUsers = `-- name: LockNativeUsers :exec
 select pg_advisory_xact_lock(hashtextextended('native users', $1::bigint))
 `
@@ -991,6 +1162,18 @@ func (q *Queries) PurgeNativeRequests(ctx context.Context, tenant int64, after p
 	var id pgtype.UUID
 	err := row.Scan(&id)
 	return id, err
+}
+
+const purgeNativeSettings = `-- name: PurgeNativeSettings :execrows
+delete from native_settings where tenant = $1
+`
+
+func (q *Queries) PurgeNativeSettings(ctx context.Context, tenant int64) (int64, error) {
+	result, err := q.db.Exec(ctx, purgeNativeSettings, tenant)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }
 
 const purgeNativeTokens = `-- name: PurgeNativeTokens :execrows

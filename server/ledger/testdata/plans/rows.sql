@@ -47,6 +47,9 @@ select $1, plan_id(i), 1, now(), 1 from generate_series($2::bigint, $3::bigint) 
 insert into native_tokens (tenant, hash, operator, product, user_id, made_with, callback_host, expires_at)
 select $1, int8send(i), 'mtn', 'collection', 'u', '', '', now() + interval '1 hour' from generate_series($2::bigint, $3::bigint) i;
 
+insert into native_settings (tenant, operator, name, made_with, value)
+select $1, 'mtn', 's' || i, '', '{}' from generate_series($2::bigint, $3::bigint) i where i <= 100;
+
 insert into native_orders (tenant, operator, order_id, token_hash, made_with, amount, sent, expires_at)
 select $1, 'orange', 'o' || i, int8send(i), '', 1, '{}', now() + interval '10 minutes' from generate_series($2::bigint, $3::bigint) i;
 

@@ -109,6 +109,29 @@ func (Recorder) FindCollection(_ context.Context, reference string) (*payments.T
 	return found(reference)
 }
 
+// ListPaid implements [operatorapi.Sandbox].
+func (Recorder) ListPaid(context.Context, payments.Country, time.Time, time.Time, int) ([]*payments.Transaction, error) {
+	t, err := found("paid")
+	return []*payments.Transaction{t}, err
+}
+
+// Keep implements [operatorapi.Sandbox].
+func (r Recorder) Keep(_ context.Context, name string, value any) error {
+	encoded, err := json.Marshal(value)
+	if err != nil || name == "" || !operatorapi.IsText(name, 80) || len(encoded) > operatorapi.MaxKept {
+		r.T.Errorf("%q cannot be kept: %s, %v", name, encoded, err)
+	}
+	return nil
+}
+
+// Kept implements [operatorapi.Sandbox]. Nothing was kept under a name with a 0.
+func (r Recorder) Kept(_ context.Context, name string, into any) error {
+	if strings.Contains(name, "0") {
+		return operatorapi.Refuse(operatorapi.NotFound)
+	}
+	return json.Unmarshal([]byte(r.Sent), into)
+}
+
 // Notify implements [operatorapi.Sandbox].
 func (Recorder) Notify(context.Context, operatorapi.Notice) error { return nil }
 
