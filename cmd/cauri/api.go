@@ -23,6 +23,7 @@ import (
 	"github.com/cauri-dev/cauri/server/proof"
 	"github.com/cauri-dev/cauri/server/requests"
 	"github.com/cauri-dev/cauri/server/sandboxes"
+	"github.com/cauri-dev/cauri/server/secrets"
 	"github.com/cauri-dev/cauri/server/telemetry"
 )
 
@@ -43,9 +44,11 @@ type apiOptions struct {
 	shutdownDelay  time.Duration
 	held           httpfront.HeldBounds
 	pinKeyFile     string
-	pinKey         func() *rsa.PrivateKey     // nil for none
-	refusedHost    func(*http.Request) string // passed to [fronts.Options]
-	roots          httpfront.Roots            // passed to [fronts.Options]; nil: those below operatorDomain
+	pinKey         func() *rsa.PrivateKey // nil for none
+	credentialFile string
+	credentialKey  func() *secrets.CredentialKey // nil for none
+	refusedHost    func(*http.Request) string    // passed to [fronts.Options]
+	roots          httpfront.Roots               // passed to [fronts.Options]; nil: those below operatorDomain
 }
 
 func newAPICommand() *cobra.Command {
@@ -75,6 +78,9 @@ func newAPICommand() *cobra.Command {
 		"maximum number of held answers of one sandbox; 0 means no limit")
 	cmd.Flags().StringVar(&o.pinKeyFile, "pin-key-file", "",
 		"file with the RSA key, in PEM, with which clients of operators' own APIs encrypt PINs; empty: calls with a PIN are not available")
+	cmd.Flags().StringVar(&o.credentialFile, "credential-key-file", "",
+		"file with the RSA key, in PEM, of the certificate with which clients of operators' own APIs encrypt passwords; "+
+			"empty: there is no certificate, and no such password is checked")
 	return cmd
 }
 
@@ -126,11 +132,18 @@ func runAPI(ctx context.Context, o apiOptions) error {
 		return err
 	}
 	if o.pinKeyFile != "" {
-		key, err := loadPINKey(o.pinKeyFile)
+		key, err := loadKey("PINs", o.pinKeyFile, secrets.ParseRSAKey)
 		if err != nil {
 			return err
 		}
 		o.pinKey = func() *rsa.PrivateKey { return key }
+	}
+	if o.credentialFile != "" {
+		key, err := loadKey("credentials", o.credentialFile, secrets.ParseCredentialKey)
+		if err != nil {
+			return err
+		}
+		o.credentialKey = func() *secrets.CredentialKey { return key }
 	}
 	o.queueWait = maxQueueWait
 	p, err := newAPI(ctx, o)
@@ -209,7 +222,8 @@ func (p *apiProcess) serve(ctx context.Context, listener net.Listener) {
 		Version: programVersion(), BaseURL: p.publicURL, RefusedHost: p.options.refusedHost, Roots: p.options.roots,
 		Console: p.options.console, ConsoleURL: p.consoleURL,
 		Now: p.now, Draw: mathrand.Int64N, Random: rand.Reader, Held: p.options.held, PINKey: p.options.pinKey,
-		Draining: ctx.Done(), Metrics: p.metrics, Tracing: p.tracing, FaultRules: localapi.FaultProblems,
+		CredentialKey: p.options.credentialKey,
+		Draining:      ctx.Done(), Metrics: p.metrics, Tracing: p.tracing, FaultRules: localapi.FaultProblems,
 	})
 	p.work = func(ctx context.Context) error {
 		return serve(delayed(ctx, p.options.shutdownDelay), "API", listener, p.handler)

@@ -44,6 +44,8 @@ type bootstrapOptions struct {
 	encryptionSecretKey string
 	pinSecret           string
 	pinSecretKey        string
+	credentialSecret    string
+	credentialSecretKey string
 	labels              map[string]string
 }
 
@@ -69,6 +71,9 @@ needs the RBAC rights to get these Secrets, and to create Secrets.`,
 	flags.StringVar(&o.encryptionSecretKey, "encryption-secret-key", "keys", "key inside the Secret given by --encryption-secret")
 	flags.StringVar(&o.pinSecret, "pin-secret", "", "name of the Secret with the RSA key that encrypts PINs; empty creates none")
 	flags.StringVar(&o.pinSecretKey, "pin-secret-key", "pin.pem", "key inside the Secret given by --pin-secret")
+	flags.StringVar(&o.credentialSecret, "credential-secret", "",
+		"name of the Secret with the RSA key of the certificate for security credentials; empty creates none")
+	flags.StringVar(&o.credentialSecretKey, "credential-secret-key", "credential.pem", "key inside the Secret given by --credential-secret")
 	flags.StringToStringVar(&o.labels, "labels", nil, "labels of the Secrets that are created: name=value,name=value")
 	return cmd
 }
@@ -92,7 +97,12 @@ func (o bootstrapOptions) wantedSecrets() []wantedSecret {
 		}})
 	}
 	if o.pinSecret != "" {
-		wanted = append(wanted, wantedSecret{o.pinSecret, map[string]func(io.Reader) (string, error){o.pinSecretKey: secrets.NewPINKey}})
+		wanted = append(wanted, wantedSecret{o.pinSecret, map[string]func(io.Reader) (string, error){o.pinSecretKey: secrets.NewRSAKey}})
+	}
+	if o.credentialSecret != "" {
+		wanted = append(wanted, wantedSecret{o.credentialSecret, map[string]func(io.Reader) (string, error){
+			o.credentialSecretKey: secrets.NewRSAKey,
+		}})
 	}
 	return wanted
 }

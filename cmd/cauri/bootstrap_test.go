@@ -26,6 +26,7 @@ func newBootstrap(cluster client.Client) *bootstrap {
 	return &bootstrap{cluster: cluster, random: rand.Reader, options: bootstrapOptions{
 		namespace: "cauri-system", databaseSecret: "cauri-database", encryptionSecret: "cauri-encryption", encryptionSecretKey: "keys",
 		pinSecret: "cauri-pin-key", pinSecretKey: "pin.pem",
+		credentialSecret: "cauri-credential-key", credentialSecretKey: "credential.pem",
 		labels: map[string]string{"app.kubernetes.io/name": "cauri"},
 	}}
 }
@@ -62,8 +63,13 @@ func TestBootstrapMakesSecretsOnce(t *testing.T) {
 		bytes.Equal(key, make([]byte, 32)) {
 		t.Errorf("the encryption key is %q, %v", key, err)
 	}
-	if _, err := secrets.ParsePINKey(string(secretNamed(t, cluster, "cauri-pin-key").Data["pin.pem"])); err != nil {
+	if _, err := secrets.ParseRSAKey(string(secretNamed(t, cluster, "cauri-pin-key").Data["pin.pem"])); err != nil {
 		t.Errorf("the key for PINs: %v", err)
+	}
+	credential := secretNamed(t, cluster, "cauri-credential-key").Data["credential.pem"]
+	if _, err := secrets.ParseCredentialKey(string(credential)); err != nil ||
+		bytes.Equal(credential, secretNamed(t, cluster, "cauri-pin-key").Data["pin.pem"]) {
+		t.Errorf("the key for credentials, which is not the one for PINs: %v", err)
 	}
 	if encryption.Labels["app.kubernetes.io/name"] != "cauri" || len(encryption.OwnerReferences) > 0 ||
 		!strings.Contains(encryption.Annotations["cauri.dev/note"], "Keep a copy") {

@@ -28,8 +28,8 @@ type devState struct {
 	pool *pgxpool.Pool
 	lock *pgxpool.Conn // connection that holds the advisory lock
 
-	pinMu sync.Mutex
-	pin   *rsa.PrivateKey // see pinKey
+	pin        keptKey[rsa.PrivateKey]        // see pinKey
+	credential keptKey[secrets.CredentialKey] // see credentialKey
 }
 
 // devTable is the table with the key. It also marks a database that belongs to `cauri dev`.
@@ -172,27 +172,40 @@ func (s *devState) kept(ctx context.Context, name, fresh string) (key string, er
 	return key, nil
 }
 
-// pinKey returns the key for PINs of this database; nil if the database does not answer. It is made when it is needed,
-// so that the start does not take longer.
-func (s *devState) pinKey() *rsa.PrivateKey {
-	s.pinMu.Lock()
-	defer s.pinMu.Unlock()
-	if s.pin != nil {
-		return s.pin
+// pinKey returns the key for PINs of this database; nil if the database does not answer.
+func (s *devState) pinKey() *rsa.PrivateKey { return s.pin.get(s, "pin-key", secrets.ParseRSAKey) }
+
+// credentialKey returns the key of the certificate of this database; nil if the database does not answer.
+func (s *devState) credentialKey() *secrets.CredentialKey {
+	return s.credential.get(s, "credential-key", secrets.ParseCredentialKey)
+}
+
+// keptKey is an RSA key of a database. It is made when it is needed, so that the start does not take longer.
+type keptKey[K any] struct {
+	mu  sync.Mutex
+	key *K
+}
+
+// get returns the key with a name; nil if the database does not answer.
+func (k *keptKey[K]) get(s *devState, name string, parse func(string) (*K, error)) *K {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.key != nil {
+		return k.key
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), stateTimeout)
 	defer cancel()
-	text, err := secrets.NewPINKey(rand.Reader)
+	text, err := secrets.NewRSAKey(rand.Reader)
 	if err == nil {
-		text, err = s.kept(ctx, "pin-key", text)
+		text, err = s.kept(ctx, name, text)
 	}
 	if err == nil {
-		s.pin, err = secrets.ParsePINKey(text)
+		k.key, err = parse(text)
 	}
 	if err != nil {
-		slog.WarnContext(ctx, "there is no key for PINs", "error", err)
+		slog.WarnContext(ctx, "a key is missing", "name", name, "error", err)
 	}
-	return s.pin
+	return k.key
 }
 
 // port returns the port of a root at the last start; 0 if it is unknown.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"crypto/rsa"
 	"errors"
 	"fmt"
 	"net/url"
@@ -136,15 +135,15 @@ func loadKeyRing(path string) (*secrets.KeyRing, error) {
 	return ring, nil
 }
 
-// loadPINKey reads the file of --pin-key-file.
-func loadPINKey(path string) (*rsa.PrivateKey, error) {
+// loadKey reads the file of an RSA key. The parameter what says in errors what the key is for.
+func loadKey[K any](what, path string, parse func(string) (*K, error)) (*K, error) {
 	text, err := textfile.Read(path)
 	if err != nil {
-		return nil, cli.Usage(fmt.Errorf("reading the key for PINs: %w", err))
+		return nil, cli.Usage(fmt.Errorf("reading the key for %s: %w", what, err))
 	}
-	key, err := secrets.ParsePINKey(string(text))
+	key, err := parse(string(text))
 	if err != nil {
-		return nil, cli.Usage(fmt.Errorf("reading the key for PINs in %s: %w", path, err))
+		return nil, cli.Usage(fmt.Errorf("reading the key for %s in %s: %w", what, path, err))
 	}
 	return key, nil
 }

@@ -202,7 +202,10 @@ func TestCommandsSayWhatIsMissing(t *testing.T) {
 		"worker without a key":      {"serve worker --database-url=postgres://127.0.0.1:1/x", "--encryption-key-file"},
 		"migrate":                   {"migrate", "--database-url"},
 		"api without its PIN key":   {"serve api --database-url=postgres://127.0.0.1:1/x --pin-key-file=/none", "the key for PINs: open /none"},
-		"api with a bad PIN key":    {"serve api --database-url=postgres://127.0.0.1:1/x --pin-key-file=flags_test.go", "openssl genpkey"},
+		"api with a bad credential key": {
+			"serve api --database-url=postgres://127.0.0.1:1/x --credential-key-file=flags_test.go", "the key for credentials in flags_test.go: it is no RSA key",
+		},
+		"api with a bad PIN key": {"serve api --database-url=postgres://127.0.0.1:1/x --pin-key-file=flags_test.go", "openssl genpkey"},
 		"api below a host": {
 			"serve api --database-url=postgres://127.0.0.1:1/x --base-url=https://pay.test/cauri/",
 			"--base-url must be the URL of a host, such as https://pay.test, and has more than that",

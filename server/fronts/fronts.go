@@ -22,6 +22,7 @@ import (
 	"github.com/cauri-dev/cauri/server/proof"
 	"github.com/cauri-dev/cauri/server/requests"
 	"github.com/cauri-dev/cauri/server/sandboxes"
+	"github.com/cauri-dev/cauri/server/secrets"
 	"github.com/cauri-dev/cauri/server/service"
 	"github.com/cauri-dev/cauri/server/telemetry"
 )
@@ -56,11 +57,13 @@ type Options struct {
 	Log        *slog.Logger      // default slog.Default
 	Held       httpfront.HeldBounds
 	PINKey     func() *rsa.PrivateKey // key for PINs that clients encrypt for operators; nil for none
-	Draining   <-chan struct{}        // closed when the process is told to stop; then held answers are sent
-	Metrics    *telemetry.API         // nil for none
-	Tracing    *telemetry.Tracing     // nil for none
-	PayerWait  time.Duration          // passed to [service.Options]
-	FaultRules service.FaultRules     // the same
+	// CredentialKey returns the key for passwords that clients encrypt for operators; nil for none.
+	CredentialKey func() *secrets.CredentialKey
+	Draining      <-chan struct{}    // closed when the process is told to stop; then held answers are sent
+	Metrics       *telemetry.API     // nil for none
+	Tracing       *telemetry.Tracing // nil for none
+	PayerWait     time.Duration      // passed to [service.Options]
+	FaultRules    service.FaultRules // the same
 	// Unread and StreamWrite are passed to [httpfront.Options].
 	Unread      httpfront.UnreadBounds
 	StreamWrite time.Duration
@@ -95,7 +98,9 @@ func New(o Options) *Server {
 	v1 := httpapi.New(httpapi.Options{
 		Shared: shared, BaseURL: o.BaseURL, Console: o.Console, Consoles: o.ConsoleURL, OwnExamples: o.RefusedHost != nil,
 	})
-	operators := native.New(native.Options{Shared: shared, Now: o.Now, Random: o.Random, BaseURL: o.BaseURL, PINKey: o.PINKey})
+	operators := native.New(native.Options{
+		Shared: shared, Now: o.Now, Random: o.Random, BaseURL: o.BaseURL, PINKey: o.PINKey, CredentialKey: o.CredentialKey,
+	})
 	router := chi.NewRouter()
 	x.Use(router, v1.Front())
 	var pages *console.Console

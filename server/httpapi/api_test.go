@@ -84,7 +84,7 @@ func newFixtureAlone(t *testing.T) *fixture {
 	asAPI := ledgertest.OpenAs(t, db, ledgertest.API)
 	f.log = requests.New(asAPI.DB, requests.Options{})
 	o := frontstest.Options(asAPI)
-	o.Requests, o.Draining, o.PINKey = f.log, f.release, pinKey
+	o.Requests, o.Draining, o.PINKey, o.CredentialKey = f.log, f.release, pinKey, credentialKey
 	f.url = listen(t, fronts.New(o), httpserver.Default)
 	return f
 }

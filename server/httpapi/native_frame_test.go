@@ -61,7 +61,9 @@ func kioskAPI() *operatorapi.API {
 			{Name: "keep", Method: http.MethodPost, Path: "/keep", Handle: kioskKeep},
 			{Name: "kept", Method: http.MethodPost, Path: "/kept", Handle: kioskKept},
 			{Name: "paid", Method: http.MethodPost, Path: "/paid", Handle: kioskPaid},
+			{Name: "open", Method: http.MethodPost, Path: "/open", Handle: kioskOpen},
 		},
+		Files: []operatorapi.File{{Path: "/certificate", ContentType: "application/x-pem-file", Certificate: true}},
 	}
 }
 
@@ -118,6 +120,19 @@ func kioskBuy(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request
 	}
 	r.Body = []byte("[]")
 	return kioskPay(ctx, s, r)
+}
+
+// kioskOpen answers with what the key of the certificate decrypts.
+func kioskOpen(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request) (operatorapi.Answer, error) {
+	var text []byte
+	if err := json.Unmarshal(r.Body, &text); err != nil || len(text) != s.CredentialKey().Size() {
+		return operatorapi.Answer{}, operatorapi.Refuse(operatorapi.Invalid)
+	}
+	padded, err := s.OpenCredential(ctx, text)
+	if err != nil || !bytes.HasSuffix(padded, []byte("\x00initiator's password")) {
+		return operatorapi.Answer{}, err
+	}
+	return operatorapi.Answer{Status: http.StatusAccepted, Body: object{}}, nil
 }
 
 // kiosk is a sandbox of the made-up operator, and its shop.

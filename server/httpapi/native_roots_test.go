@@ -45,7 +45,7 @@ func (f *fixture) withRoots() *fixture {
 		f.t.Fatal(err)
 	}
 	served := f.serve(func(o *fronts.Options) {
-		o.Requests, o.Roots, o.BaseURL, o.PINKey = f.log, fronts.RootsBelow(domain, o.Directory), base, pinKey
+		o.Requests, o.Roots, o.BaseURL, o.PINKey, o.CredentialKey = f.log, fronts.RootsBelow(domain, o.Directory), base, pinKey, credentialKey
 	})
 	base.Host = strings.TrimPrefix(served.url, "http://")
 	return served

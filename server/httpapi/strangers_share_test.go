@@ -61,7 +61,7 @@ func TestStrangersTakeNothingOfTheSandbox(t *testing.T) {
 	f.sandbox(f.config, key)
 	asAPI := ledgertest.OpenAs(t, f.db, ledgertest.API)
 	o := frontstest.Options(asAPI)
-	o.Requests, o.PINKey = f.log, pinKey
+	o.Requests, o.PINKey, o.CredentialKey = f.log, pinKey, credentialKey
 	server := fronts.New(o)
 	at := listen(t, server, httpserver.Default)
 	if err := o.Directory.Refresh(t.Context()); err != nil {

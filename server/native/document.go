@@ -68,10 +68,28 @@ func (n *Native) serversOf(r *http.Request, api *operatorapi.API, base string) [
 	return servers
 }
 
-// serveFile serves a file of an operator's own API. The parameter base is the base path of that API.
-func (n *Native) serveFile(f operatorapi.File, base string) http.HandlerFunc {
+// serveFile serves a file of an operator's own API. The parameters base and front are those of that API.
+func (n *Native) serveFile(f operatorapi.File, base string, front *httpfront.Front) http.HandlerFunc {
+	if f.Certificate {
+		return n.serveCertificate(f, n.pipeline.Handle(front, func(http.ResponseWriter, *http.Request) (httpfront.Answer, error) {
+			return httpfront.Answer{}, errNoKey()
+		}))
+	}
 	return func(w http.ResponseWriter, r *http.Request) {
 		static.New(f.ContentType, []byte(f.Text(n.askedAt(r, base, f.Path)))).ServeHTTP(w, r)
+	}
+}
+
+// serveCertificate serves the certificate of this installation. Without one, it calls the handler none. Anybody may read
+// the certificate, so that people can download it, as they do from the portals of operators.
+func (n *Native) serveCertificate(f operatorapi.File, none http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		key := n.credentialKey()
+		if key == nil {
+			none(w, r)
+			return
+		}
+		static.New(f.ContentType, []byte(key.Certificate)).ServeHTTP(w, r)
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/cauri-dev/cauri/server/operators"
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/sandboxes"
+	"github.com/cauri-dev/cauri/server/secrets"
 	"github.com/cauri-dev/cauri/server/service"
 )
 
@@ -34,16 +35,20 @@ type Native struct {
 	roots     httpfront.Roots
 	tokens    knownTokens
 	pinKey    func() *rsa.PrivateKey
-	pins      *pinTurns
+	turns     *rsaTurns
+	// credentialKey returns the key of the certificate.
+	credentialKey func() *secrets.CredentialKey
 }
 
 // Options are the dependencies and settings of a [Native].
 type Options struct {
 	httpfront.Shared
-	Now     func() time.Time
-	Random  io.Reader              // random bytes for tokens and users
-	PINKey  func() *rsa.PrivateKey // returns the key for PINs that clients encrypt, or nil for none; may be nil
-	BaseURL *url.URL               // base URL for merchants, used in the descriptions of the APIs; nil: not known
+	Now    func() time.Time
+	Random io.Reader              // random bytes for tokens and users
+	PINKey func() *rsa.PrivateKey // returns the key for PINs that clients encrypt, or nil for none; may be nil
+	// CredentialKey returns the key for passwords that clients encrypt, or nil for none; may be nil.
+	CredentialKey func() *secrets.CredentialKey
+	BaseURL       *url.URL // base URL for merchants, used in the descriptions of the APIs; nil: not known
 }
 
 // New returns the front of the operators' APIs.
@@ -51,9 +56,12 @@ func New(o Options) *Native {
 	if o.PINKey == nil {
 		o.PINKey = func() *rsa.PrivateKey { return nil }
 	}
+	if o.CredentialKey == nil {
+		o.CredentialKey = func() *secrets.CredentialKey { return nil }
+	}
 	return &Native{
 		pipeline: o.Pipeline, service: o.Service, ledger: o.Ledger, directory: o.Directory, now: o.Now, random: o.Random,
-		baseURL: o.BaseURL, pinKey: o.PINKey, pins: newPINTurns(), roots: o.Roots,
+		baseURL: o.BaseURL, pinKey: o.PINKey, credentialKey: o.CredentialKey, turns: newRSATurns(), roots: o.Roots,
 	}
 }
 

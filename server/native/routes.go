@@ -30,7 +30,7 @@ func (n *Native) Route(router chi.Router) {
 		}
 		for _, f := range api.Files {
 			for _, form := range httpfront.FormsOf(base + f.Path) {
-				router.Get(form, n.serveFile(f, base))
+				router.Get(form, n.serveFile(f, base, front))
 			}
 		}
 		n.routePage(router, api, base)

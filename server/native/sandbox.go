@@ -163,9 +163,29 @@ func (s *sandbox) PINKey() *rsa.PublicKey {
 func (s *sandbox) OpenPIN(ctx context.Context, text []byte) ([]byte, error) {
 	key := s.native.pinKey()
 	if key == nil {
-		return nil, operatorapi.Because(operatorapi.Unavailable, noPINKey)
+		return nil, errNoKey()
 	}
-	return s.native.pins.open(ctx, s.who.Sandbox.Tenant, key, text)
+	return s.native.turns.open(ctx, s.who.Sandbox.Tenant, key, text)
+}
+
+// errNoKey returns the refusal of a call that needs a key that is not set.
+func errNoKey() error { return operatorapi.Because(operatorapi.Unavailable, "no_encryption_key") }
+
+// CredentialKey implements [operatorapi.Sandbox].
+func (s *sandbox) CredentialKey() *rsa.PublicKey {
+	if key := s.native.credentialKey(); key != nil {
+		return &key.PublicKey
+	}
+	return nil
+}
+
+// OpenCredential implements [operatorapi.Sandbox].
+func (s *sandbox) OpenCredential(ctx context.Context, text []byte) ([]byte, error) {
+	key := s.native.credentialKey()
+	if key == nil {
+		return nil, errNoKey()
+	}
+	return s.native.turns.open(ctx, s.who.Sandbox.Tenant, key.PrivateKey, text)
 }
 
 // RandomHex implements [operatorapi.Sandbox].

@@ -145,7 +145,10 @@ func TestNoSecretIsWrittenOut(t *testing.T) {
 				for _, arg := range container.Args {
 					name, _, _ := strings.Cut(arg, "=")
 					if strings.Contains(arg, "$(") || password.MatchString(arg) && !slices.Contains(
-						[]string{"--database-secret", "--encryption-secret", "--encryption-secret-key", "--pin-secret", "--pin-secret-key", "--user-passwords"}, name) {
+						[]string{
+							"--database-secret", "--encryption-secret", "--encryption-secret-key", "--pin-secret", "--pin-secret-key", "--credential-secret",
+							"--credential-secret-key", "--user-passwords",
+						}, name) {
 						t.Errorf("%s: the argument %s", pod.of, arg)
 					}
 				}

@@ -211,8 +211,8 @@ func TestRightsInNamespacesOnly(t *testing.T) {
 func TestBootstrapReadsItsOwnSecretsOnly(t *testing.T) {
 	t.Parallel()
 	for scenario, want := range map[string][]string{
-		"defaults":      {"cauri-database", "cauri-encryption", "cauri-pin-key"},
-		"cloudnativepg": {"cauri-database", "cauri-encryption", "cauri-pin-key"},
+		"defaults":      {"cauri-database", "cauri-encryption", "cauri-pin-key", "cauri-credential-key"},
+		"cloudnativepg": {"cauri-database", "cauri-encryption", "cauri-pin-key", "cauri-credential-key"},
 	} {
 		var read []string
 		for _, rule := range rulesOf(t, objects(t, scenarios(t)[scenario]), "Role", namespace, "cauri-bootstrap") {

@@ -47,7 +47,7 @@ func reinstalled(t *testing.T, c *cluster) {
 	c.helm(t, "uninstall", release, "--wait", "--timeout", "2m")
 	for _, kept := range []string{
 		"crd/sandboxenvironments.cauri.dev", "crd/testclients.cauri.dev", "secret/cauri-encryption", "secret/cauri-database", "secret/cauri-pin-key",
-		"persistentvolumeclaim/data-cauri-postgres-0",
+		"secret/cauri-credential-key", "persistentvolumeclaim/data-cauri-postgres-0",
 	} {
 		c.kubectl(t, "get", "--namespace", system, kept)
 	}

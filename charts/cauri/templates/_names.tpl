@@ -74,6 +74,10 @@ app.kubernetes.io/component: {{ index . 1 }}
 {{- .Values.pinKey.existingSecret | default (printf "%s-pin-key" (include "cauri.fullname" .)) -}}
 {{- end }}
 
+{{- define "cauri.credentialSecret" -}}
+{{- .Values.credentialKey.existingSecret | default (printf "%s-credential-key" (include "cauri.fullname" .)) -}}
+{{- end }}
+
 {{/* The URL of the API inside of the cluster. The search list of every pod completes it, whatever the cluster's domain is. */}}
 {{- define "cauri.serviceURL" -}}
 http://{{ include "cauri.fullname" . }}-api.{{ .Release.Namespace }}.svc

@@ -38,6 +38,7 @@ func (d StateDir) LogFile(name string) string { return d.File("logs", name+".log
 func (d StateDir) Kubeconfig() string         { return d.File("kubeconfig") }
 func (d StateDir) EncryptionKey() string      { return d.File("encryption.key") }
 func (d StateDir) PINKey() string             { return d.File("pin.pem") }
+func (d StateDir) CredentialKey() string      { return d.File("credential.pem") }
 
 // IsOurs reports whether Create of the same user made the folder. This must be checked before the records are used,
 // because recorded processes get signals and recorded folders are removed.

@@ -23,7 +23,9 @@ func TestStateIsPrivate(t *testing.T) {
 	if err := ensureKeys(state); err != nil {
 		t.Fatal(err)
 	}
-	for path, want := range map[string]os.FileMode{state.Path: 0o700, state.EncryptionKey(): 0o600, state.PINKey(): 0o600} {
+	for path, want := range map[string]os.FileMode{
+		state.Path: 0o700, state.EncryptionKey(): 0o600, state.PINKey(): 0o600, state.CredentialKey(): 0o600,
+	} {
 		info, err := os.Stat(path)
 		if err != nil {
 			t.Fatal(err)
@@ -37,12 +39,12 @@ func TestStateIsPrivate(t *testing.T) {
 func TestKeysAreNeverReplaced(t *testing.T) {
 	t.Parallel()
 	state := processtest.State(t)
-	var keys [2][2]string
+	var keys [2][3]string
 	for i := range keys {
 		if err := ensureKeys(state); err != nil {
 			t.Fatal(err)
 		}
-		for j, file := range []string{state.EncryptionKey(), state.PINKey()} {
+		for j, file := range []string{state.EncryptionKey(), state.PINKey(), state.CredentialKey()} {
 			key, err := os.ReadFile(file)
 			if err != nil {
 				t.Fatal(err)

@@ -126,8 +126,9 @@ func (r roles) api() process.Component {
 		"--listen-address=" + host.Loopback(r.apiPort),
 		"--health-address=" + host.Loopback(r.ports[apiHealthPort]),
 		"--pin-key-file=" + r.state.PINKey(),
+		"--credential-key-file=" + r.state.CredentialKey(),
 	})
-	c.Files = []string{r.state.PINKey()}
+	c.Files = []string{r.state.PINKey(), r.state.CredentialKey()}
 	c.Metrics = r.metricsAt(apiHealthPort)
 	return c
 }
@@ -196,16 +197,20 @@ func (r roles) migrate(ctx context.Context) error {
 	}
 }
 
-// ensureKeys creates the key that encrypts signing secrets in the database, and the key for PINs. It never replaces a
-// key, because stored secrets would become unreadable.
+// ensureKeys creates the key that encrypts signing secrets in the database, and the keys for PINs and for credentials. It
+// never replaces a key, because stored secrets would become unreadable.
 func ensureKeys(d process.StateDir) error {
 	key := make([]byte, 32)
 	rand.Read(key) // never fails
 	err := ensureFile(d.EncryptionKey(), func() (string, error) { return base64.StdEncoding.EncodeToString(key) + "\n", nil })
-	if err != nil {
-		return err
+	newKey := func() (string, error) { return secrets.NewRSAKey(rand.Reader) }
+	if err == nil {
+		err = ensureFile(d.PINKey(), newKey)
 	}
-	return ensureFile(d.PINKey(), func() (string, error) { return secrets.NewPINKey(rand.Reader) })
+	if err == nil {
+		err = ensureFile(d.CredentialKey(), newKey)
+	}
+	return err
 }
 
 // ensureFile creates a file with generated content, if it is missing.

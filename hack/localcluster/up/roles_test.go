@@ -22,7 +22,10 @@ func TestArgumentsOfTheRoles(t *testing.T) {
 			"serve", "controller", "--kubeconfig=/s/kubeconfig", "--base-url=http://127.0.0.1:8080", "--encryption-key-file=/s/encryption.key",
 			"--health-address=127.0.0.1:1001", "--metrics-address=127.0.0.1:1002", "--allow-loopback-webhooks",
 		},
-		process.APIName:    {"serve", "api", "--listen-address=127.0.0.1:8080", "--health-address=127.0.0.1:1004", "--pin-key-file=/s/pin.pem"},
+		process.APIName: {
+			"serve", "api", "--listen-address=127.0.0.1:8080", "--health-address=127.0.0.1:1004", "--pin-key-file=/s/pin.pem",
+			"--credential-key-file=/s/credential.pem",
+		},
 		process.WorkerName: {"serve", "worker", "--encryption-key-file=/s/encryption.key", "--health-address=127.0.0.1:1003", "--allow-loopback-webhooks"},
 	}
 	got := map[string][]string{}

@@ -88,6 +88,8 @@ type Expected struct{ Part, Form string }
 type File struct {
 	Path, ContentType string
 	Text              func(base string) string // base is the base URL of the API that the client used
+	// Certificate is whether the file is the certificate of this installation, in PEM. Text is nil then.
+	Certificate bool
 }
 
 // Quirk is a special behavior of the operator's own sandbox. Cauri has it too, unless the resource turns it off.
@@ -352,6 +354,11 @@ type Sandbox interface {
 	// OpenPIN decrypts a PIN, and returns it with its padding. It waits for its turn, and refuses with [Unavailable] if
 	// the wait is too long. The text must have as many bytes as the key.
 	OpenPIN(ctx context.Context, text []byte) (padded []byte, err error)
+	// CredentialKey returns the public key with which clients encrypt passwords; nil if this installation has none. It
+	// is the key of the certificate, see [File].
+	CredentialKey() *rsa.PublicKey
+	// OpenCredential decrypts a password as OpenPIN does a PIN. Both share the turns.
+	OpenCredential(ctx context.Context, text []byte) (padded []byte, err error)
 	IssueToken(ctx context.Context, token, product string, u User, lifetime time.Duration) error
 	// AddUser adds a user without a password. SetPassword sets or replaces the password.
 	AddUser(ctx context.Context, u User) error

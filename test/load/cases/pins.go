@@ -36,11 +36,11 @@ func pins(ctx context.Context, b *bench.Bench) error {
 	}
 	defer func() { _ = os.RemoveAll(folder) }()
 	file := filepath.Join(folder, "key.pem")
-	text, err := secrets.NewPINKey(rand.Reader)
+	text, err := secrets.NewRSAKey(rand.Reader)
 	if err == nil {
 		err = os.WriteFile(file, []byte(text), 0o600)
 	}
-	key, noKey := secrets.ParsePINKey(text)
+	key, noKey := secrets.ParseRSAKey(text)
 	if err = errors.Join(err, noKey); err != nil {
 		return err
 	}

@@ -26,7 +26,7 @@ type Recorder struct {
 	User  func(*testing.T, operatorapi.User)
 	// OnCheckout checks an order that is opened; nil if the API has no page.
 	OnCheckout func(*testing.T, operatorapi.Checkout)
-	Key        *rsa.PrivateKey // key for PINs; nil for none
+	Key        *rsa.PrivateKey // key for PINs and passwords; nil for none
 	// Sent are the stored fields of all requests.
 	Sent string
 	In   []operatorapi.Environment // nil: Rwanda
@@ -165,6 +165,14 @@ func (r Recorder) PINKey() *rsa.PublicKey {
 // OpenPIN implements [operatorapi.Sandbox].
 func (r Recorder) OpenPIN(_ context.Context, text []byte) ([]byte, error) {
 	return new(big.Int).Exp(new(big.Int).SetBytes(text), r.Key.D, r.Key.N).FillBytes(make([]byte, r.Key.Size())), nil
+}
+
+// CredentialKey implements [operatorapi.Sandbox].
+func (r Recorder) CredentialKey() *rsa.PublicKey { return r.PINKey() }
+
+// OpenCredential implements [operatorapi.Sandbox].
+func (r Recorder) OpenCredential(ctx context.Context, text []byte) ([]byte, error) {
+	return r.OpenPIN(ctx, text)
 }
 
 // IssueToken implements [operatorapi.Sandbox].

@@ -8,8 +8,8 @@ import (
 )
 
 // A sandbox has one turn at a time, and a process has two. A caller who waits too long is refused, and leaves no state.
-func TestPINTurns(t *testing.T) {
-	p := newPINTurns()
+func TestRSATurns(t *testing.T) {
+	p := newRSATurns()
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
 	first, err := p.acquire(t.Context(), 1)

@@ -12,23 +12,23 @@ import (
 	"github.com/cauri-dev/cauri/server/secrets"
 )
 
-func TestPINKeyIsReadAsItWasMade(t *testing.T) {
+func TestRSAKeyIsReadAsItWasMade(t *testing.T) {
 	t.Parallel()
-	text, err := secrets.NewPINKey(rand.Reader)
+	text, err := secrets.NewRSAKey(rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
-	read, err := secrets.ParsePINKey(text)
+	read, err := secrets.ParseRSAKey(text)
 	if err != nil || read.N.BitLen() != 2048 {
 		t.Fatalf("it is read as %v, %v", read, err)
 	}
-	other, err := secrets.NewPINKey(rand.Reader)
+	other, err := secrets.NewRSAKey(rand.Reader)
 	if err != nil || other == text {
 		t.Errorf("another key is the same (%v)", err)
 	}
 }
 
-func TestWhatIsNoPINKey(t *testing.T) {
+func TestWhatIsNoRSAKey(t *testing.T) {
 	t.Parallel()
 	curve, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -38,7 +38,7 @@ func TestWhatIsNoPINKey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	whole, err := secrets.NewPINKey(rand.Reader)
+	whole, err := secrets.NewRSAKey(rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +47,7 @@ func TestWhatIsNoPINKey(t *testing.T) {
 		"another algorithm": string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: encoded})),
 		"no key":            string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: []byte("secret-text")})),
 	} {
-		_, err := secrets.ParsePINKey(text)
+		_, err := secrets.ParseRSAKey(text)
 		if err == nil || !strings.Contains(err.Error(), "openssl genpkey") || strings.Contains(err.Error(), "secret-text") {
 			t.Errorf("%s: %v", name, err)
 		}
