@@ -69,8 +69,8 @@ func (d *dev) open(ctx context.Context) (err error) {
 		return err
 	}
 	if d.api, err = newAPI(ctx, apiOptions{
-		processOptions: forAPI, console: true, held: httpfront.HeldBounds{Process: 500}, pinKey: d.state.pinKey, credentialKey: d.state.credentialKey,
-		refusedHost: hosts.Refused, roots: d.roots,
+		processOptions: forAPI, console: true, held: httpfront.HeldBounds{Process: 500},
+		pinKey: d.state.pinKey, credentialKey: d.state.credentialKey, refusedHost: hosts.Refused, roots: d.roots,
 	}); err != nil {
 		return err
 	}

@@ -50,8 +50,8 @@ var french = ussd.Of(payments.Orange, payments.CoteDIvoire)
 func newView(v *operatorapi.Visit, o *order) *view {
 	money := map[string]string{string(payments.XOF): "FCFA"}
 	shown := &view{
-		Frame: newFrame(v.Look), Merchant: o.Merchant, Amount: french.Digits(o.Amount), Money: cmp.Or(money[o.Money], o.Money), Order: o.Reference,
-		Back: o.ReturnURL,
+		Frame: newFrame(v.Look), Merchant: o.Merchant, Amount: french.Digits(o.Amount), Money: cmp.Or(money[o.Money], o.Money),
+		Order: o.Reference, Back: o.ReturnURL,
 	}
 	switch o.state {
 	case success:
