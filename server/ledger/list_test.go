@@ -18,6 +18,7 @@ import (
 	"github.com/cauri-dev/cauri/server/ledgertest"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
 // plan is a node of a plan, as EXPLAIN tells it.
@@ -112,7 +113,11 @@ func (w *fixture) crowd(n int) (large, small int64) {
 		  '+25078800' || lpad((i / 3 % 5000)::text, 4, '0'), 1000, 15, 985, 100, 800, '2026-05-01'::timestamptz + make_interval(secs => i),
 		  case when i % 1000 >= 3 then now() end, 'RWF', i
 		from generate_series(1, $1::int) i`, n)
-	w.Exec("analyze transactions")
+	w.Exec(`
+		insert into environments (tenant, env_id, operator, country, currency, enabled, commission_bps, absorption_pct, unknown_policy)
+		select tenant, operator, operator, 'RW', 'RWF', true, 150, 100, 'Reject'
+		from (select distinct tenant, operator from transactions) t`)
+	w.Exec("analyze transactions, environments")
 	return 1001, 1100
 }
 
@@ -323,4 +328,66 @@ func TestListTransactions(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
+}
+
+// A sandbox keeps the transactions of environments that its resource no longer has. Lists and observations find them by each
+// filter, and look only where this sandbox may have transactions.
+func TestListsFindWhatARemovedEnvironmentHas(t *testing.T) {
+	w := newFixture(t)
+	other := w.beside("other", func(c *sandboxes.Config) {
+		c.Environments = append(slices.Clone(c.Environments), sandboxes.EnvironmentConfig{Operator: payments.Airtel, Country: payments.Rwanda})
+	})
+	w.Create(w.Collection("kept", payments.Success, alice))
+	other.Create(other.Collection("of another", payments.Success, alice))
+	list := func(f lists.Filter) (found []string) {
+		t.Helper()
+		rows, err := w.ListTransactions(t.Context(), w.Sandbox.Tenant, f, nil, 10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, row := range rows {
+			found = append(found, row.Reference)
+		}
+		return found
+	}
+	filters := map[string]lists.Filter{
+		"operator": {Operator: payments.MTN}, "country": {Country: payments.Rwanda}, "status": {Status: payments.Success}, "type": {Type: payments.Collection},
+		"all of them": {Operator: payments.MTN, Country: payments.Rwanda, Status: payments.Success, Type: payments.Collection},
+	}
+	check := func(when string, environments int) {
+		t.Helper()
+		for name, f := range filters {
+			if got := list(f); !slices.Equal(got, []string{"kept"}) {
+				t.Errorf("%s, by %s: %q are listed", when, name, got)
+			}
+		}
+		for name, f := range map[string]lists.Filter{
+			"another operator": {Operator: payments.Airtel}, "another country": {Country: payments.CoteDIvoire}, "another pair": {Operator: payments.MTN, Country: payments.CoteDIvoire},
+		} {
+			if got := list(f); len(got) > 0 {
+				t.Errorf("%s, by %s: %q are listed", when, name, got)
+			}
+		}
+		const line = `[{"transactions":{"where":{"operator":"mtn","country":"RW"},"count":1}},{"transactions":{"where":{"status":"SUCCESS"},"count":1}}]`
+		if got := w.observed(nil, line); !slices.Equal(got, []string{"1 transaction", "1 transaction"}) {
+			t.Errorf("%s: %q are observed", when, got)
+		}
+		sql, args := lists.Statement(w.Sandbox.Tenant, lists.Filter{Status: payments.Success}, nil, nil, 10)
+		looks := -1.0 // without the last one, which reads the rows that were found
+		w.explain(w.Sandbox.Tenant, false, sql, args).each(func(p plan) {
+			if p.Relation == "transactions" {
+				looks += p.Loops
+			}
+		})
+		if want := float64(len(payments.Types) * environments); looks != want {
+			t.Errorf("%s: a list by status looks at %g combinations, want those of %d environments, %g", when, looks, environments, want)
+		}
+	}
+	check("with both environments", 2)
+	w.Config.Environments = w.Config.Environments[1:]
+	w.Apply()
+	check("without the environment", 2)
+	w.Config.Environments = append(w.Config.Environments, sandboxes.EnvironmentConfig{Operator: payments.Moov, Country: payments.Togo})
+	w.Apply()
+	check("with a further one", 3)
 }

@@ -10,14 +10,16 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// Index has the values of status, type, operator and country that match a filter. The index transactions_listed
-// sorts by id within each combination of these values. At most a few hundred combinations exist. The list merges the
-// newest rows of the matching combinations, so a rare status costs as much as a frequent one.
+// Index has the values of status and type that match a filter, and the operator and the country of the filter. The index
+// transactions_listed sorts by id within each combination of the four. A sandbox has transactions only in the markets of its
+// environments, present or removed, so these are the only combinations that are looked at, in the view listed_markets: the
+// statement sees the environment of each transaction that it sees, however new it is. The list merges the newest rows of the
+// matching combinations, so a rare status costs as much as a frequent one.
 type Index struct {
-	Statuses  []payments.Status
-	Types     []payments.Type
-	Operators []payments.Operator
-	Countries []payments.Country
+	statuses []payments.Status
+	types    []payments.Type
+	operator payments.Operator
+	country  payments.Country
 }
 
 // IndexOf returns the values that match a filter; ok is false if another index serves the filter.
@@ -26,8 +28,8 @@ func IndexOf(f Filter) (l Index, ok bool) {
 		return Index{}, false
 	}
 	return Index{
-		Statuses: oneOr(f.Status, payments.Statuses), Types: oneOr(f.Type, payments.Types),
-		Operators: oneOr(f.Operator, payments.Operators), Countries: oneOr(f.Country, payments.Countries),
+		statuses: oneOr(f.Status, payments.Statuses), types: oneOr(f.Type, payments.Types),
+		operator: f.Operator, country: f.Country,
 	}, true
 }
 
@@ -38,14 +40,30 @@ func oneOr[T ~string](one T, all []T) []T {
 	return []T{one}
 }
 
+// Combinations returns the part of a FROM clause with the combinations s (status), k (type) and m (operator, country), and
+// adds its arguments to c. In the clause WHERE that follows, the conditions that c has then look one combination up.
+func (l Index) Combinations(c *Conditions) (from string) {
+	c.Args = append(c.Args, texts(l.statuses), texts(l.types))
+	n := len(c.Args)
+	of := Conditions{Where: []string{"tenant = $1"}, Args: c.Args}
+	if l.operator != "" {
+		of.Add("operator = $%d", string(l.operator))
+	}
+	if l.country != "" {
+		of.Add("country = $%d", string(l.country))
+	}
+	c.Args = of.Args
+	c.Where = append(c.Where, "status = s.status", "type = k.type", "operator = m.operator", "country = m.country")
+	return fmt.Sprintf(`unnest($%d::text[]::transaction_status[]) s (status), unnest($%d::text[]::transaction_type[]) k (type),
+    (select operator, country from listed_markets where %s) m`, n-1, n, strings.Join(of.Where, " and "))
+}
+
 // statement returns the statement that lists a page. Under row-level security the planner cannot use the index on
 // status and type, since the operators of enums are not leakproof. So the statement reads the view listed_transactions,
 // which repeats the condition of the policy.
 func (l Index) statement(tenant int64, f Filter, after, before *payments.ID, limit int) (sql string, args []any) {
-	c := Conditions{
-		Where: []string{"tenant = $1", "status = s.status", "type = k.type", "operator = o.operator", "country = c.country"},
-		Args:  []any{tenant, limit, Texts(l.Statuses), Texts(l.Types), Texts(l.Operators), Texts(l.Countries)},
-	}
+	c := Conditions{Where: []string{"tenant = $1"}, Args: []any{tenant, limit}}
+	from := l.Combinations(&c)
 	if f.Store != "" {
 		c.Add("store = $%d", f.Store)
 	}
@@ -55,15 +73,14 @@ func (l Index) statement(tenant int64, f Filter, after, before *payments.ID, lim
 	c.Created("created_at", f.CreatedAfter, f.CreatedBefore)
 	direction := c.Cursor("id", after, before)
 	return fmt.Sprintf(`select %[1]s from transactions where tenant = $1 and id = any (array(
-  select nearest.id from unnest($3::text[]::transaction_status[]) s (status), unnest($4::text[]::transaction_type[]) k (type),
-    unnest($5::text[]) o (operator), unnest($6::text[]) c (country), lateral (
+  select nearest.id from %[4]s, lateral (
       select id from listed_transactions where %[2]s order by id %[3]s limit $2) nearest
   order by nearest.id %[3]s limit $2)) order by tenant desc, id desc`,
-		ledgerdb.TransactionColumns, strings.Join(c.Where, " and "), direction), c.Args
+		ledgerdb.TransactionColumns, strings.Join(c.Where, " and "), direction, from), c.Args
 }
 
-// Texts returns names as the array argument of a statement.
-func Texts[T ~string](names []T) pgtype.FlatArray[string] {
+// texts returns names as the array argument of a statement.
+func texts[T ~string](names []T) pgtype.FlatArray[string] {
 	out := make([]string, len(names))
 	for i, name := range names {
 		out[i] = string(name)

@@ -234,18 +234,15 @@ func (c *observing) selected(w *expectations.Where, ended bool) (query, late str
 		c.after()
 		return "select " + columns + " from transactions t where " + strings.Join(c.Where, " and "), late
 	}
-	c.Where = append(c.Where, "status = s.status", "type = k.type", "operator = o.operator", "country = c.country")
+	combinations := index.Combinations(&c.Conditions)
 	if c.at != 0 && f.Status != "" {
 		c.Where = append(c.Where, c.hadEnded())
 	}
 	c.Match(lists.Filter{Store: f.Store, MSISDN: f.MSISDN, CreatedAfter: f.CreatedAfter, CreatedBefore: f.CreatedBefore})
 	c.after()
-	n := len(c.Args)
-	c.Args = append(c.Args, lists.Texts(index.Statuses), lists.Texts(index.Types), lists.Texts(index.Operators), lists.Texts(index.Countries))
-	return fmt.Sprintf(`select found.* from unnest($%d::text[]::transaction_status[]) s (status),
-		unnest($%d::text[]::transaction_type[]) k (type), unnest($%d::text[]) o (operator), unnest($%d::text[]) c (country), lateral (
+	return fmt.Sprintf(`select found.* from %s, lateral (
 			select %s from listed_transactions t where %s order by id desc limit %d) found`,
-		n+1, n+2, n+3, n+4, columns, strings.Join(c.Where, " and "), maxObserved), late
+		combinations, columns, strings.Join(c.Where, " and "), maxObserved), late
 }
 
 // noStore returns the column that tells whether the sandbox never had the store of a condition; "" without a store.

@@ -577,6 +577,13 @@ create view listed_transactions as
   from transactions
   where tenant = current_tenant();
 
+-- Under which operators and countries the tenant may have transactions: those of its environments, and of
+-- environments that were removed. Of a configuration, the scope of a tenant sees only this.
+create view listed_markets as
+  select tenant, operator, country
+  from environments
+  where tenant = current_tenant();
+
 -- Transactions created in a calendar month (UTC), for sandboxes with a quota only.
 create table quota_usage (
   tenant bigint not null,
@@ -1656,6 +1663,7 @@ grant select (broken, pass_due_at, passed_at, tenant),
     insert (pass_due_at, tenant),
     update (pass_due_at)
   on ledger_proofs to cauri_tenant;
+grant select on listed_markets to cauri_tenant;
 grant select on listed_transactions to cauri_tenant;
 grant select,
     insert (amount, expires_at, made_with, operator, order_id, sent, tenant, token_hash),
@@ -1816,6 +1824,7 @@ grant select,
     update (broken, fence, imbalance, leased_until, pass_due_at, passed_at, verified_at),
     delete
   on ledger_proofs to cauri_worker;
+grant select on listed_markets to cauri_worker;
 grant select (country, created_at, id, msisdn, operator, status, store, tenant, type)
   on listed_transactions to cauri_worker;
 grant select on transactions_by_reference to cauri_worker;
