@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"testing"
@@ -17,13 +18,20 @@ import (
 func workerKilled(t *testing.T, c *cluster) {
 	const load, rate = "worker", 60
 	m := c.merchant(team)
-	m.ask(t, http.MethodPut, "/behavior", merchantapi.Behavior{AcknowledgeAfter: 400 * time.Millisecond}, nil)
 	m.begin(t, load, merchantapi.Plan{Rate: rate, Steps: []merchantapi.Step{
 		{Binding: shared, Action: merchantapi.Pay, MSISDN: unregistered, Scenario: "success"},
 		{Binding: shared, Action: merchantapi.Pay, MSISDN: carol},
 	}})
 	m.answered(t, load, 2*rate)
 	victim := c.pods(t, "worker")[0]
+	m.ask(t, http.MethodPut, "/behavior", merchantapi.Behavior{AcknowledgeAfter: 5 * time.Second}, nil)
+	came := len(m.arrivals(t, shared).Events)
+	eventually(t, time.Minute, func() error { // what comes from now on is on its way for 5 s
+		if len(m.arrivals(t, shared).Events) == came {
+			return errors.New("no event has come since")
+		}
+		return nil
+	})
 	c.crash(t, victim)
 	killed := time.Now()
 	c.kubectl(t, "delete", "pod", "--namespace", system, victim.Name, "--wait=false")
