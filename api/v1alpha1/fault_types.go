@@ -65,12 +65,12 @@ type FaultCondition struct {
 	// +kubebuilder:validation:Enum=SUCCESS;PIN_INVALID;INSUFFICIENT_FUNDS;TIMEOUT;ACCOUNT_BLOCKED;USER_CANCELLED;UNKNOWN_MSISDN;LIMIT_EXCEEDED;SERVICE_UNAVAILABLE;DUPLICATE_REFERENCE
 	Status string `json:"status,omitempty"`
 
-	// operator of the transaction: mtn, orange, moov or airtel.
+	// operator of the transaction: mtn, orange, moov, airtel or mpesa.
 	//
 	// +optional
 	Operator Operator `json:"operator,omitempty"`
 
-	// country of the transaction: CI, RW, BJ or TG.
+	// country of the transaction: CI, RW, BJ, TG or KE.
 	//
 	// +optional
 	Country Country `json:"country,omitempty"`

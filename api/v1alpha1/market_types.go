@@ -2,12 +2,12 @@ package v1alpha1
 
 // Operator is the code of a mobile-money operator.
 //
-// +kubebuilder:validation:Enum=mtn;orange;moov;airtel
+// +kubebuilder:validation:Enum=mtn;orange;moov;airtel;mpesa
 type Operator string
 
 // Country is the ISO 3166 alpha-2 code of a market: CI (Côte d'Ivoire), RW (Rwanda), BJ (Benin) or TG (Togo).
 //
-// +kubebuilder:validation:Enum=CI;RW;BJ;TG
+// +kubebuilder:validation:Enum=CI;RW;BJ;TG;KE
 type Country string
 
 // Currency is the ISO 4217 code of a market's currency: XOF in CI, BJ and TG, RWF in RW. Neither has decimals: an

@@ -15,7 +15,11 @@ const (
 
 // TestClientSpec describes a customer's SIM.
 //
+// +kubebuilder:validation:XValidation:rule="!has(self.operator) || !has(self.country) || self.operator != 'mtn' || self.country in ['CI', 'RW', 'BJ', 'TG']",message="mtn is available in CI, RW, BJ and TG only: write country: CI, RW, BJ or TG, or another operator"
+// +kubebuilder:validation:XValidation:rule="!has(self.operator) || !has(self.country) || self.operator != 'orange' || self.country in ['CI', 'RW', 'BJ', 'TG']",message="orange is available in CI, RW, BJ and TG only: write country: CI, RW, BJ or TG, or another operator"
+// +kubebuilder:validation:XValidation:rule="!has(self.operator) || !has(self.country) || self.operator != 'moov' || self.country in ['CI', 'RW', 'BJ', 'TG']",message="moov is available in CI, RW, BJ and TG only: write country: CI, RW, BJ or TG, or another operator"
 // +kubebuilder:validation:XValidation:rule="!has(self.operator) || !has(self.country) || self.operator != 'airtel' || self.country in ['RW']",message="airtel is available in RW only: write country: RW, or another operator"
+// +kubebuilder:validation:XValidation:rule="!has(self.operator) || !has(self.country) || self.operator != 'mpesa' || self.country in ['KE']",message="mpesa is available in KE only: write country: KE, or another operator"
 type TestClientSpec struct {
 	// sandboxRef names the SandboxEnvironment of the SIM, in the same namespace. The SandboxEnvironment may be created
 	// later: the TestClient waits for it. sandboxRef cannot be changed.
@@ -34,14 +38,14 @@ type TestClientSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="msisdn cannot be changed: delete the TestClient and create it again"
 	MSISDN string `json:"msisdn"`
 
-	// operator is the SIM's mobile-money operator: mtn, orange, moov or airtel. Default: the operator of the number's
+	// operator is the SIM's mobile-money operator: mtn, orange, moov, airtel or mpesa. Default: the operator of the number's
 	// prefix. It cannot be changed after status.operator is set. But you may always write the value of status.operator
 	// here.
 	//
 	// +optional
 	Operator Operator `json:"operator,omitempty"`
 
-	// country is the SIM's market: CI, RW, BJ or TG. It determines the currency. Default: the country of the number's
+	// country is the SIM's market: CI, RW, BJ, TG or KE. It determines the currency. Default: the country of the number's
 	// country code. It cannot be changed after status.country is set. But you may always write the value of
 	// status.country here.
 	//

@@ -23,13 +23,21 @@ type Quirks struct {
 	// +optional
 	// +default=true
 	AirtelNumericExpiry *bool `json:"airtelNumericExpiry,omitempty"`
+
+	// mpesaStrictTimestamp is whether M-Pesa refuses a Timestamp that is an hour or more away from the time in Nairobi.
+	// If it is false, any well-formed Timestamp is accepted. Default false.
+	//
+	// +optional
+	// +default=false
+	MpesaStrictTimestamp *bool `json:"mpesaStrictTimestamp,omitempty"`
 }
 
 // Named returns the quirks by their names. A quirk that is not set is nil.
 func (q *Quirks) Named() map[string]*bool {
 	return map[string]*bool{
-		"mtnSandboxTarget":    q.MtnSandboxTarget,
-		"orangeDev":           q.OrangeDev,
-		"airtelNumericExpiry": q.AirtelNumericExpiry,
+		"mtnSandboxTarget":     q.MtnSandboxTarget,
+		"orangeDev":            q.OrangeDev,
+		"airtelNumericExpiry":  q.AirtelNumericExpiry,
+		"mpesaStrictTimestamp": q.MpesaStrictTimestamp,
 	}
 }

@@ -260,7 +260,7 @@ type Quirks struct {
 		for line := range strings.Lines(q.About) {
 			b.WriteString("\t// " + line)
 		}
-		fmt.Fprintf(&b, "\n\t//\n\t// +optional\n\t// +default=true\n\t%s *bool `json:%q`\n", field, q.Name+",omitempty")
+		fmt.Fprintf(&b, "\n\t//\n\t// +optional\n\t// +default=%t\n\t%s *bool `json:%q`\n", !q.Off, field, q.Name+",omitempty")
 		fmt.Fprintf(&names, "\t\t%q: q.%s,\n", q.Name, field)
 	}
 	fmt.Fprintf(&b, `}

@@ -34,6 +34,7 @@ var ofOperators = map[payments.Operator]ofOperator{
 	payments.Airtel: {named: airtelNamed, examples: airtelExamples},
 	payments.Moov:   {named: moovNamed, examples: moovExamples, prepare: prepareMoov},
 	payments.Orange: {named: orangeNamed, examples: orangeExamples},
+	payments.MPesa:  {named: mpesaNamed, examples: mpesaExamples, prepare: prepareMPesa},
 }
 
 func TestOperatorsHaveWhatTestsOfAllNeed(t *testing.T) {

@@ -163,7 +163,7 @@ func TestOrangePageAtTheRoot(t *testing.T) {
 // What an API names as its address is where the client asked, and the documents name the other one too, without a word about the sandbox.
 func TestAddressesInAnswersAtRoots(t *testing.T) {
 	f := newFixture(t)
-	f.config.Environments = append(f.config.Environments, moovEnvironments()...)
+	f.config.Environments = append(append(f.config.Environments, moovEnvironments()...), mpesaEnvironment())
 	f.sandbox(f.config, key)
 	f = f.withRoots()
 	f.mtn(key).refresh()
@@ -245,6 +245,7 @@ func TestPathsOfOperatorsElsewhere(t *testing.T) {
 		"POST //orange-money-webpay/ci/v1/transactionstatus":                "/sandboxes/{namespace}/{name}/operators/orange",
 		"POST /com.tlc.merchant.api/UssdPush":                               "/sandboxes/{namespace}/{name}/operators/moov",
 		"POST /sandboxes/team/checkout/api/Flooz/DebitService/Debit?a=b%20": "/sandboxes/team/checkout/operators/moov",
+		"POST /mpesa/stkpush/v1/processrequest":                             "/sandboxes/{namespace}/{name}/operators/mpesa",
 		"GET /v1/rsa/encryption-keys":                                       "/sandboxes/{namespace}/{name}/operators/airtel",
 		"GET /collections":                                                  "", "GET /openapi.json": "", "GET /collection": "", "POST /sandboxes/team/checkout": "", "GET /%2f": "",
 	} {

@@ -78,6 +78,8 @@ var routesAccess = map[string]access{
 	"POST /docs":                                           {own: 200, other: 200, anybody: 200}, // the page, after the appearance was set
 	"GET /docs/mtn":                                        {own: 200, other: 200, anybody: 200},
 	"GET /docs/airtel":                                     {own: 200, other: 200, anybody: 200},
+	"GET /docs/mpesa":                                      {own: 200, other: 200, anybody: 200},
+	"POST /docs/mpesa":                                     {own: 200, other: 200, anybody: 200},
 	"GET /docs/moov":                                       {own: 200, other: 200, anybody: 200},
 	"POST /docs/mtn":                                       {own: 200, other: 200, anybody: 200},
 	"POST /docs/airtel":                                    {own: 200, other: 200, anybody: 200},

@@ -42,6 +42,7 @@ func (s *sandbox) recordOnce(ctx context.Context, o operatorapi.Order, record re
 		Fingerprint: func(string) []byte { return ledger.NativeHash(o.Operation) },
 		Call: &service.OperatorCall{
 			Operation: o.Operation, Sent: sent, Callbacks: o.Callbacks, Party: o.Party, AnyNumber: o.AnyNumber,
+			PromptTime: o.PromptTime,
 		},
 	})
 	var duplicate service.ErrDuplicateReference
@@ -151,6 +152,13 @@ func (s *sandbox) Find(ctx context.Context, reference string, operations ...stri
 		StatusView: operatorapi.StatusView{Vague: s.who.Sandbox.Environments[market].Vague},
 	}
 	return p, s.applyStatusFault(ctx, &p)
+}
+
+// HasPending implements [operatorapi.Sandbox].
+func (s *sandbox) HasPending(ctx context.Context, operation, msisdn string) (bool, error) {
+	filter := lists.Filter{Operator: s.api.Operator, Status: payments.Pending, Type: payments.Collection, MSISDN: msisdn}
+	page, err := s.native.ledger.ListTransactions(ctx, s.who.Sandbox.Tenant, filter, nil, inMinute)
+	return slices.ContainsFunc(page, func(t *payments.Transaction) bool { return t.NativeCall == operation }), err
 }
 
 // inMinute is the number of transactions of a minute that are read at a time.

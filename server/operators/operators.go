@@ -22,6 +22,7 @@ import (
 	"github.com/cauri-dev/cauri/server/operators/adapter"
 	"github.com/cauri-dev/cauri/server/operators/airtel"
 	"github.com/cauri-dev/cauri/server/operators/moov"
+	"github.com/cauri-dev/cauri/server/operators/mpesa"
 	"github.com/cauri-dev/cauri/server/operators/mtn"
 	"github.com/cauri-dev/cauri/server/operators/operatorapi"
 	"github.com/cauri-dev/cauri/server/operators/orange"
@@ -40,6 +41,7 @@ type operator struct {
 var all = map[payments.Operator]operator{
 	payments.Airtel: {airtel.Raw, airtel.Unavailable, airtel.NewClient, airtel.NewAPI(), true},
 	payments.Moov:   {moov.Raw, moov.Unavailable, moov.NewClient, moov.NewAPI(), false},
+	payments.MPesa:  {mpesa.Raw, mpesa.Unavailable, mpesa.NewClient, mpesa.NewAPI(), true},
 	payments.MTN:    {mtn.Raw, mtn.Unavailable, mtn.NewClient, mtn.NewAPI(), false},
 	payments.Orange: {orange.Raw, orange.Unavailable, orange.NewClient, orange.NewAPI(), false},
 }

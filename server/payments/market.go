@@ -17,6 +17,7 @@ const (
 	Orange Operator = "orange"
 	Moov   Operator = "moov"
 	Airtel Operator = "airtel"
+	MPesa  Operator = "mpesa"
 )
 
 // Operator's rows in the table of markets are in zz_markets.go, which `make generate` writes from markets.yaml.

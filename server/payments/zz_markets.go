@@ -3,19 +3,20 @@
 package payments
 
 // Operators lists every operator.
-var Operators = []Operator{"mtn", "orange", "moov", "airtel"}
+var Operators = []Operator{"mtn", "orange", "moov", "airtel", "mpesa"}
 
 // Countries lists every market.
-var Countries = []Country{"CI", "RW", "BJ", "TG"}
+var Countries = []Country{"CI", "RW", "BJ", "TG", "KE"}
 
 // Currencies lists every currency.
-var Currencies = []Currency{"XOF", "RWF"}
+var Currencies = []Currency{"XOF", "RWF", "KES"}
 
 var operatorFacts = map[Operator]OperatorFacts{
 	"mtn":    {Name: "MTN", Service: "MTN MoMo"},
 	"orange": {Name: "Orange", Service: "Orange Money"},
 	"moov":   {Name: "Moov", Service: "Moov Money"},
 	"airtel": {Name: "Airtel", Service: "Airtel Money"},
+	"mpesa":  {Name: "M-Pesa", Service: "M-PESA"},
 }
 
 var countryFacts = map[Country]CountryFacts{
@@ -35,6 +36,10 @@ var countryFacts = map[Country]CountryFacts{
 	"TG": {
 		Currency: "XOF", Languages: []string{"fr"},
 		English: "Togo", French: "Togo", CallingCode: "228", Digits: 8,
+	},
+	"KE": {
+		Currency: "KES", Languages: []string{"en", "sw"},
+		English: "Kenya", French: "Kenya", CallingCode: "254", Digits: 9,
 	},
 }
 
@@ -86,5 +91,9 @@ var Markets = []MarketFacts{
 	{
 		Operator: "moov", Country: "TG", TestNumbers: "+22878000", USSD: "*155#", Example: "+22896123456",
 		Prefixes: []string{"78", "79", "96", "97", "98", "99"},
+	},
+	{
+		Operator: "mpesa", Country: "KE", TestNumbers: "+254110000", USSD: "*334#", Example: "+254712345678",
+		Prefixes: []string{"11", "14", "70", "71", "72", "740", "741", "742", "743", "745", "746", "748", "749", "757", "758", "759", "768", "769", "79"},
 	},
 }

@@ -68,7 +68,7 @@ func (s *Service) decideCollection(
 		Country: market.Country, Amount: o.Amount, Commission: split.Commission, NetAmount: split.NetAmount,
 		AbsorptionPct: environment.Terms.AbsorptionPct,
 	}
-	n := &ledger.NewCollection{Transaction: t, Presumed: presumed, ExpireAfter: sandbox.PendingTimeout}
+	n := &ledger.NewCollection{Transaction: t, Presumed: presumed, ExpireAfter: r.expireAfter(sandbox.PendingTimeout)}
 	s.decideOutcome(n, sandbox, r, payments.CollectionFacts{
 		Scenario: o.Scenario, Amount: split.Amount, CustomerTotal: split.CustomerTotal, MaxAmount: environment.MaxAmount,
 		Policy: r.policy(environment.UnknownPolicy), TestNumber: TestNumberIn(sandbox, market, o.MSISDN),

@@ -2,6 +2,7 @@ package service
 
 import (
 	"encoding/json"
+	"time"
 
 	"github.com/cauri-dev/cauri/server/ledger/nativestore"
 	"github.com/cauri-dev/cauri/server/payments"
@@ -29,6 +30,9 @@ type OperatorCall struct {
 	// AnyNumber is whether a number without a SIM is passed through, except a test number of the sandbox. The worker
 	// then approves the payment, even if the store names an API of the operator.
 	AnyNumber bool
+	// PromptTime is how long the payer of a collection may take to answer, in sandbox time; zero: see
+	// [operatorapi.Order].
+	PromptTime time.Duration
 }
 
 // recording is an order while the service records it, over all tries.
@@ -45,6 +49,14 @@ func (r *recording) policy(of payments.UnknownPolicy) payments.UnknownPolicy {
 		return payments.Passthrough
 	}
 	return of
+}
+
+// expireAfter returns the time after which a pending collection ends, given the pending timeout of the sandbox.
+func (r *recording) expireAfter(timeout time.Duration) time.Duration {
+	if r.Call != nil && r.Call.PromptTime > 0 {
+		return min(r.Call.PromptTime, timeout)
+	}
+	return timeout
 }
 
 func newRecording(kind payments.Type, o Order) *recording {

@@ -16,7 +16,7 @@ var listParameterDescriptions = map[string]*huma.Param{
 	"limit":          limitParameter("Transactions on a page."),
 	"cursor":         cursorParameter(),
 	"before":         beforeParameter(),
-	"country":        {Description: "Of this country.", Schema: oneOf(payments.CoteDIvoire, payments.Rwanda, payments.Benin, payments.Togo)},
+	"country":        {Description: "Of this country.", Schema: oneOf(payments.Countries...)},
 	"operator":       {Description: "Of this operator.", Schema: oneOf(payments.Operators...)},
 	"status":         {Description: "With this status.", Schema: &huma.Schema{Ref: statusSchema.Ref}},
 	"type":           {Description: "Of this type.", Schema: oneOf(payments.Types...)},

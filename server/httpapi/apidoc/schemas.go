@@ -105,7 +105,7 @@ var (
 func refinePayment(fields map[string]*huma.Schema) {
 	fields["status"] = statusRef(fields["status"].Description)
 	fields["operator"].Enum = anyOf(payments.Operators)
-	fields["country"].Enum = []any{payments.CoteDIvoire, payments.Rwanda, payments.Benin, payments.Togo}
+	fields["country"].Enum = anyOf(payments.Countries)
 	fields["msisdn"].Pattern = payments.MSISDNPattern
 	fields["scenario"].Enum = append(anyOf(payments.Scenarios), nil)
 	fields["raw"] = rawSchema(fields["raw"].Description)

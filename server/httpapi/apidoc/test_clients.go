@@ -35,7 +35,7 @@ var promptAnswerParameter = &huma.Param{
 var testClientParameterDescriptions = map[string]*huma.Param{
 	"limit":    limitParameter("Test clients on a page."),
 	"cursor":   cursorParameter(),
-	"country":  {Description: "Of this country.", Schema: oneOf(payments.CoteDIvoire, payments.Rwanda, payments.Benin, payments.Togo)},
+	"country":  {Description: "Of this country.", Schema: oneOf(payments.Countries...)},
 	"operator": {Description: "Of this operator.", Schema: oneOf(payments.Operators...)},
 	"state":    {Description: "In this state.", Schema: oneOf(wire.StateActive, wire.StateBlocked)},
 }
@@ -47,7 +47,7 @@ var promptParameterDescriptions = map[string]*huma.Param{
 
 func refineTestClient(fields map[string]*huma.Schema) {
 	fields["operator"].Enum = anyOf(payments.Operators)
-	fields["country"].Enum = []any{payments.CoteDIvoire, payments.Rwanda, payments.Benin, payments.Togo}
+	fields["country"].Enum = anyOf(payments.Countries)
 	fields["msisdn"].Pattern = payments.MSISDNPattern
 	fields["source"].Enum = []any{sandboxes.SourceResource, sandboxes.SourceAPI}
 	fields["state"].Enum = []any{wire.StateActive, wire.StateBlocked}

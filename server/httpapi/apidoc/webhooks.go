@@ -19,7 +19,7 @@ type Event struct {
 	OrgID                 string          `json:"org_id" doc:"The sandbox's organization."`
 	EnvID                 string          `json:"env_id" doc:"The environment."`
 	Country               string          `json:"country" doc:"ISO 3166 alpha-2."`
-	Operator              string          `json:"operator" doc:"mtn, orange, moov or airtel."`
+	Operator              string          `json:"operator" doc:"mtn, orange, moov, airtel or mpesa."`
 	Amount                string          `json:"amount" pattern:"^[0-9]+$" doc:"Gross amount, an integer written as text."`
 	Commission            string          `json:"commission" pattern:"^[0-9]+\\.[0-9]{2}$" doc:"With two decimal places, as all amounts that follow."`
 	NetAmount             string          `json:"net_amount" pattern:"^[0-9]+\\.[0-9]{2}$" doc:"Reconcile on it."`

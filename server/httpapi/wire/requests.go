@@ -5,7 +5,7 @@ type CreatePaymentRequest struct {
 	_              struct{} `additionalProperties:"true"`
 	Amount         int64    `json:"amount" minimum:"1" maximum:"1000000000000" example:"25000" doc:"Gross amount, in whole units of the currency."`
 	Currency       string   `json:"currency" pattern:"^[A-Za-z]{3,4}$" patternDescription:"a currency of 3 or 4 letters" example:"RWF" doc:"The environment's currency. FCFA and CFA are taken as XOF."`
-	Operator       string   `json:"operator,omitempty" enum:"mtn,orange,moov,airtel" example:"mtn" doc:"Detected from the msisdn if it is missing."`
+	Operator       string   `json:"operator,omitempty" enum:"mtn,orange,moov,airtel,mpesa" example:"mtn" doc:"Detected from the msisdn if it is missing."`
 	Country        string   `json:"country,omitempty" pattern:"^[A-Z]{2}$" patternDescription:"an ISO 3166 alpha-2 code in capitals" example:"RW" doc:"Detected from the msisdn if it is missing."`
 	MSISDN         string   `json:"msisdn" pattern:"^\\+[1-9][0-9]{6,14}$" patternDescription:"an E.164 number with its leading +" example:"+250788123456" doc:"The payer's number."`
 	Reference      string   `json:"reference" minLength:"1" maxLength:"80" example:"SHOP-PAY-20260531120000-0123456789AB" doc:"Idempotency key, unique within the sandbox."`
@@ -30,7 +30,7 @@ type DisbursementRequest struct {
 	_              struct{} `additionalProperties:"true"`
 	Amount         int64    `json:"amount" minimum:"1" maximum:"1000000000000" example:"25000" doc:"In whole units of the currency."`
 	Currency       string   `json:"currency" pattern:"^[A-Za-z]{3,4}$" patternDescription:"a currency of 3 or 4 letters" example:"RWF" doc:"The environment's currency. FCFA and CFA are taken as XOF."`
-	Operator       string   `json:"operator" enum:"mtn,orange,moov,airtel" example:"mtn"`
+	Operator       string   `json:"operator" enum:"mtn,orange,moov,airtel,mpesa" example:"mtn"`
 	Country        string   `json:"country" pattern:"^[A-Z]{2}$" patternDescription:"an ISO 3166 alpha-2 code in capitals" example:"RW"`
 	MSISDN         string   `json:"msisdn" pattern:"^\\+[1-9][0-9]{6,14}$" patternDescription:"an E.164 number with its leading +" example:"+250788123456" doc:"The recipient's number."`
 	Application    string   `json:"application" minLength:"1" maxLength:"80" example:"shop" doc:"Slug of the store."`

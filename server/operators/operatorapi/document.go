@@ -174,9 +174,13 @@ func (a *API) responses(r *Route) map[string]any {
 	}
 	byStatus := map[int][]Answer{}
 	reasons := map[int][]string{}
+	refuse := a.Refuse
+	if r.Refuse != nil {
+		refuse = func(refusal *Refusal) Answer { return r.Refuse(refusal, nil) }
+	}
 	for _, reason := range a.Refusals(r) {
 		for _, refusal := range a.refusals(r, reason) {
-			answer := a.Refuse(refusal)
+			answer := refuse(refusal)
 			byStatus[answer.Status] = append(byStatus[answer.Status], answer)
 			if name := "`" + string(reason) + "`"; !slices.Contains(reasons[answer.Status], name) {
 				reasons[answer.Status] = append(reasons[answer.Status], name)
@@ -185,7 +189,7 @@ func (a *API) responses(r *Route) map[string]any {
 	}
 	for status, answers := range byStatus {
 		told := map[string]any{"description": "Refused: " + strings.Join(reasons[status], ", ") + ". The header X-Cauri-Reason says it, or more."}
-		schema := refused(answers)
+		schema := refused(answers, a.Drawn)
 		if status == r.Doc.Status { // a refusal with the status of a success
 			told["description"] = fmt.Sprint(good["description"], ". ", told["description"])
 			schema = map[string]any{"anyOf": []any{r.schema(r.Doc.Response), schema}}

@@ -51,6 +51,8 @@ type API struct {
 	// OwnAdvice is the advice for the reasons that only this operator has. It also replaces the common advice for other
 	// reasons, see [API.Advice].
 	OwnAdvice map[Reason]Advice
+	// Drawn are the fields of refusals that have another value in each answer. The OpenAPI document lists no value of them.
+	Drawn []string
 	// Examples are values of parameters of paths and of headers, by name.
 	Examples map[string]string
 	// CountryText has, for an API that names its countries, the name of each.
@@ -92,10 +94,11 @@ type File struct {
 	Certificate bool
 }
 
-// Quirk is a special behavior of the operator's own sandbox. Cauri has it too, unless the resource turns it off.
+// Quirk is a special behavior of the operator's own API or sandbox. Cauri has it too, unless the resource turns it off.
 type Quirk struct {
 	Name  string // name in the resource
 	About string // description for the reference of the resource
+	Off   bool   // whether Cauri has it only if the resource turns it on
 }
 
 // Credentials are the credentials of an operator's own API.
@@ -240,10 +243,18 @@ type Environment struct {
 	Country  payments.Country
 	Currency payments.Currency
 	Vague    bool            // whether failures are reported without their reason
-	Quirks   map[string]bool // quirks that the resource turns on or off; a missing quirk is on
+	Quirks   map[string]bool // quirks that the resource turns on or off, see [Environment.Has]
 	Callback CallbackTarget
 	// AnyNumber is whether any number has an account, as [Order.AnyNumber]. The operator's package sets it for a request.
 	AnyNumber bool
+}
+
+// Has reports whether a quirk is on.
+func (e *Environment) Has(q Quirk) bool {
+	if on, set := e.Quirks[q.Name]; set {
+		return on
+	}
+	return !q.Off
 }
 
 // CallbackTarget is the receiver of callbacks in the resource. It is for operators whose requests name no URL.
@@ -266,6 +277,9 @@ type Order struct {
 	Party *payments.TestNumber
 	// AnyNumber is whether a number pays, and can be paid, that no SIM and no test number of the sandbox has.
 	AnyNumber bool
+	// PromptTime is how long the payer of a collection may take to answer, in sandbox time; zero: as long as the
+	// sandbox's pending timeout, which also bounds it.
+	PromptTime time.Duration
 	// Confirmed is whether the payer of a collection has confirmed it before it is recorded, as on a page: no phone
 	// rings. The behavior of the payer's SIM decides the outcome, and a payer who answers by hand has approved.
 	Confirmed bool
@@ -303,6 +317,8 @@ type Sandbox interface {
 	// Find returns the transaction with a reference. It refuses with [NotFound] if none of the given operations
 	// recorded it.
 	Find(ctx context.Context, reference string, operations ...string) (Payment, error)
+	// HasPending reports whether a collection that a call recorded waits for an answer from the phone of a number.
+	HasPending(ctx context.Context, operation, msisdn string) (bool, error)
 	// ApplyFault applies the faults of a call. Package native does so itself for a route without [Route.Orders]. The
 	// handler of a route with it calls ApplyFault if the call records no transaction.
 	ApplyFault(context.Context) error

@@ -74,8 +74,8 @@ func (f *Field) schema(mark Mark, source string) map[string]any {
 }
 
 // refused returns the schema of the bodies of refusals that are JSON; nil if no refusal has one. Bodies with the same keys
-// share one object schema.
-func refused(answers []Answer) map[string]any {
+// share one object schema. The values of the fields drawn are not enumerated.
+func refused(answers []Answer, drawn []string) map[string]any {
 	byKeys := map[string][]map[string]any{}
 	for _, a := range answers {
 		if _, isText := a.Body.(Text); a.Body != nil && !isText {
@@ -88,7 +88,9 @@ func refused(answers []Answer) map[string]any {
 	for _, keys := range slices.Sorted(maps.Keys(byKeys)) {
 		properties := map[string]any{}
 		for key := range strings.FieldsSeq(keys) {
-			properties[key] = oneOfValues(key, byKeys[keys])
+			if properties[key] = oneOfValues(key, byKeys[keys], drawn); slices.Contains(drawn, key) {
+				properties[key] = map[string]any{"type": "string"}
+			}
 		}
 		shapes = append(shapes, map[string]any{"type": "object", "properties": properties, "required": strings.Fields(keys)})
 	}
@@ -103,8 +105,8 @@ func refused(answers []Answer) map[string]any {
 
 // oneOfValues returns the schema of the value under a key that all the bodies have. The schema enumerates the values of
 // the bodies.
-func oneOfValues(key string, bodies []map[string]any) map[string]any {
-	if inside := insideOf(key, bodies); inside != nil {
+func oneOfValues(key string, bodies []map[string]any, drawn []string) map[string]any {
+	if inside := insideOf(key, bodies, drawn); inside != nil {
 		return inside
 	}
 	var values []any
@@ -124,14 +126,14 @@ func oneOfValues(key string, bodies []map[string]any) map[string]any {
 }
 
 // insideOf returns the schema of the objects that the bodies have under a key; nil if no body has an object there.
-func insideOf(key string, bodies []map[string]any) map[string]any {
+func insideOf(key string, bodies []map[string]any, drawn []string) map[string]any {
 	var answers []Answer
 	for _, body := range bodies {
 		if inside, isObject := body[key].(map[string]any); isObject {
 			answers = append(answers, Answer{Body: inside})
 		}
 	}
-	return refused(answers)
+	return refused(answers, drawn)
 }
 
 func asObject(body any) (o map[string]any) {

@@ -52,6 +52,7 @@ var prefixes = []operatorPrefixes{
 	{suite.MtnBJ, "229", 10, "0142 0146 0150 0151 0152 0153 0154 0156 0157 0159 0161 0162 0166 0167 0169 0190 0191 0196 0197"},
 	{suite.MoovBJ, "229", 10, "0145 0155 0158 0160 0163 0164 0165 0168 0194 0195 0198 0199"},
 	{suite.MoovTG, "228", 8, "78 79 96 97 98 99"},
+	{suite.MPesaKE, "254", 9, "11 14 70 71 72 740 741 742 743 745 746 748 749 757 758 759 768 769 79"},
 }
 
 // detected makes payments without an operator and a country.

@@ -33,6 +33,7 @@ func All() []suite.Rule {
 		bodyRules(),
 		mtnRules(),
 		airtelRules(),
+		mpesaRules(),
 		orangeRules(),
 		moovRules(),
 		eventRules(),

@@ -42,8 +42,9 @@ var (
 	MoovBJ   = Environment{"moov", "BJ", "XOF", 125, 33, 0, "+2290158%06d"}
 	MtnBJ    = Environment{"mtn", "BJ", "XOF", 9999, 51, 0, "+2290159%06d"}
 	MoovTG   = Environment{"moov", "TG", "XOF", 0, 100, 0, "+22879%06d"}
+	MPesaKE  = Environment{"mpesa", "KE", "KES", 250, 100, 0, "+254799%06d"}
 
-	Environments = []Environment{MtnRW, AirtelRW, OrangeCI, MoovBJ, MtnBJ, MoovTG}
+	Environments = []Environment{MtnRW, AirtelRW, OrangeCI, MoovBJ, MtnBJ, MoovTG, MPesaKE}
 
 	Payer    = SimCard{"payer", "+250788000001", MtnRW, true}
 	Blocked  = SimCard{"blocked", "+250788000002", MtnRW, false}
@@ -64,6 +65,8 @@ var (
 	OrangeBlocked = SimCard{"orange-blocked", "+2250707000002", OrangeCI, false}
 	OrangePurse   = SimCard{"orange-purse", "+2250707000003", OrangeCI, false}
 	MoovPayer     = SimCard{"moov-payer", "+2290195000001", MoovBJ, true}
+	MPesaPayer    = SimCard{"mpesa-payer", "+254712000001", MPesaKE, true}
+	MPesaBlocked  = SimCard{"mpesa-blocked", "+254712000002", MPesaKE, false}
 	MoovBlocked   = SimCard{"moov-blocked", "+2290195000002", MoovBJ, false}
 )
 

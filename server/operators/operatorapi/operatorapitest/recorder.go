@@ -73,6 +73,9 @@ func (r Recorder) Find(_ context.Context, reference string, operations ...string
 // ApplyFault implements [operatorapi.Sandbox].
 func (Recorder) ApplyFault(context.Context) error { return nil }
 
+// HasPending implements [operatorapi.Sandbox].
+func (Recorder) HasPending(context.Context, string, string) (bool, error) { return false, nil }
+
 // FindInMinute implements [operatorapi.Sandbox].
 func (Recorder) FindInMinute(context.Context, time.Time, func(*payments.Transaction) bool) (*payments.Transaction, error) {
 	return found("in-a-minute")

@@ -1,0 +1,172 @@
+package mpesa
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/cauri-dev/cauri/server/operators/operatorapi"
+)
+
+// The refusals that only M-Pesa has.
+const (
+	wrongGrant      operatorapi.Reason = "unsupported_grant_type"
+	wrongField      operatorapi.Reason = "invalid_field"
+	unknownMerchant operatorapi.Reason = "unknown_short_code"
+	wrongPassword   operatorapi.Reason = "wrong_password"
+	locked          operatorapi.Reason = "subscriber_locked"
+	unknownPush     operatorapi.Reason = "unknown_checkout"
+	busy            operatorapi.Reason = "system_busy"
+)
+
+// wrongFieldPrefix is the prefix of the error code of a wrong field, see [operatorapi.API].
+const wrongFieldPrefix = "invalid_"
+
+// refusedField returns the refusal of a field. The parameter form says what the field should be.
+func refusedField(name, form string) *operatorapi.Refusal {
+	return operatorapi.Because(wrongField, wrongFieldPrefix+name).Expect(name, form)
+}
+
+// apiError is the body of an error (Documented).
+type apiError struct {
+	RequestID    string `json:"requestId"`
+	ErrorCode    string `json:"errorCode"`
+	ErrorMessage string `json:"errorMessage"`
+}
+
+// told is an error of the API: the HTTP status, the code and the message.
+type told struct {
+	status        int
+	code, message string
+}
+
+func (e told) answer() operatorapi.Answer {
+	return operatorapi.Answer{Status: e.status, Body: apiError{drawnID(), e.code, e.message}}
+}
+
+// family has the errors of a product. Products differ in the codes for the same refusal (Documented).
+type family struct {
+	badToken  told
+	notFound  told   // no such path
+	method    string // code of another method; empty: that of notFound
+	badField  string // code of a wrong field
+	fieldText string // message of a wrong field, before its name; without one, it does not name the field
+	others    map[operatorapi.Reason]told
+}
+
+const (
+	transactionFailed = "500.001.1001"
+	gatewayBusy       = "500.003.02"
+	gatewayFailed     = "500.003.1001"
+)
+
+// common are the errors that all products have. The mark is Documented unless another is given.
+var common = map[operatorapi.Reason]told{
+	operatorapi.UserInvalid: {http.StatusBadRequest, "400.008.01", "Invalid Authentication passed"},
+	wrongGrant:              {http.StatusBadRequest, "400.008.02", "Invalid grant type passed"},
+	unknownMerchant:         {http.StatusInternalServerError, transactionFailed, "Merchant does not exist"},
+	wrongPassword:           {http.StatusInternalServerError, transactionFailed, "Wrong credentials"},
+	locked: {
+		http.StatusInternalServerError, transactionFailed, "Unable to lock subscriber, a transaction is already in process for the current subscriber",
+	},
+	unknownPush:             {http.StatusInternalServerError, transactionFailed, "The transaction does not Exist"},
+	busy:                    {http.StatusInternalServerError, gatewayBusy, "System is busy. Please try again in few minutes."},
+	operatorapi.Unavailable: {http.StatusServiceUnavailable, gatewayBusy, "System is busy. Please try again in few minutes."}, // Assumed: the status
+	operatorapi.TooMany:     {http.StatusTooManyRequests, gatewayBusy, "Error Occurred: Spike Arrest Violation"},              // Assumed: the status
+	operatorapi.Internal:    {http.StatusInternalServerError, gatewayFailed, "Internal Server Error"},
+	operatorapi.Duplicate:   {http.StatusInternalServerError, transactionFailed, "Internal Server Error"}, // Assumed
+}
+
+// expressErrors are the errors of M-Pesa Express, of reversals and of dynamic QR codes.
+var expressErrors = family{
+	badToken: told{http.StatusNotFound, "404.001.03", "Invalid Access Token"},
+	notFound: told{http.StatusNotFound, "404.001.01", "Resource not found"},
+	method:   "405.001", badField: "400.002.02", fieldText: "Bad Request - Invalid ",
+}
+
+// refuse returns the product's answer to a refused request.
+func (f *family) refuse(r *operatorapi.Refusal) operatorapi.Answer {
+	answer, known := f.others[r.Reason]
+	if !known {
+		answer, known = common[r.Reason]
+	}
+	switch {
+	case r.Reason == operatorapi.TokenInvalid:
+		answer = f.badToken
+	case r.Reason == operatorapi.NoRoute && len(r.Allow) > 0 && f.method != "":
+		a := told{http.StatusMethodNotAllowed, f.method, "Method Not Allowed"}.answer()
+		a.Header, a.Reason = http.Header{"Allow": {strings.Join(r.Allow, ", ")}}, "method_not_allowed"
+		return a
+	case r.Reason == operatorapi.NoRoute:
+		answer = f.notFound
+	case r.Reason == operatorapi.Gateway:
+		answer = told{r.Status, gatewayFailed, http.StatusText(r.Status)} // Assumed
+	case r.Reason == operatorapi.NotFound && !known:
+		answer = common[unknownPush]
+	case (r.Reason == wrongField || r.Reason == operatorapi.Invalid) && !known:
+		field := strings.TrimPrefix(r.ErrorCode, wrongFieldPrefix)
+		if r.Reason == operatorapi.Invalid || field == "" { // package service refused the request
+			field = "Request"
+		}
+		if field == "TransactionDesc" { // the answer names a field that the request does not have (Documented)
+			field = "Remarks"
+		}
+		answer = told{http.StatusBadRequest, f.badField, f.fieldText + field}
+		if f.fieldText == "" {
+			answer.message = "Bad Request"
+		}
+	case !known:
+		answer = common[operatorapi.Internal]
+	}
+	return answer.answer()
+}
+
+// ofRoute is the function of [operatorapi.Route] for the errors of a family.
+func (f *family) ofRoute(r *operatorapi.Refusal, _ []byte) operatorapi.Answer { return f.refuse(r) }
+
+// drawnID returns an id in the form of those that Daraja draws.
+func drawnID() string {
+	var drawn [16]byte
+	_, _ = rand.Read(drawn[:]) // never fails
+	return darajaID(hex.EncodeToString(drawn[:]))
+}
+
+// expected are the parts of requests that all refusals for a reason concern.
+var expected = map[operatorapi.Reason]operatorapi.Expected{
+	operatorapi.UserInvalid: {
+		Part: "Authorization", Form: "Basic authentication with mpesa-consumer-key and mpesa-consumer-secret of the credentials Secret",
+	},
+	operatorapi.TokenInvalid: {Part: "Authorization", Form: "Bearer and a token of the token call"},
+	wrongGrant:               {Part: "grant_type", Form: "client_credentials, in the query"},
+	unknownMerchant:          {Part: "BusinessShortCode", Form: "mpesa-shortcode of the credentials Secret, or " + publicShortCode},
+	wrongPassword: {
+		Part: "Password", Form: "the Base64 of BusinessShortCode, mpesa-passkey of the credentials Secret, and Timestamp as it is in the body",
+	},
+	locked:      {Part: "PhoneNumber", Form: "a number whose phone has no prompt, or the answer to that prompt first"},
+	unknownPush: {Part: "CheckoutRequestID", Form: "that of a push of this sandbox"},
+}
+
+// parts are the parts of requests that errors of /v1 concern.
+var parts = map[string]string{string(operatorapi.Duplicate): "CheckoutRequestID"}
+
+// advice is for the refusals that only M-Pesa has.
+var advice = map[operatorapi.Reason]operatorapi.Advice{
+	wrongGrant: {When: "The query has no `grant_type=client_credentials`.", Instead: "Send it in the query: this call has no body."},
+	wrongField: {When: "A field is missing, or has a wrong form. `X-Cauri-Reason` names it.", Instead: "Compare it with the fields of the call."},
+	unknownMerchant: {
+		When:    "The sandbox has no such short code.",
+		Instead: fmt.Sprintf("Send `mpesa-shortcode` of the credentials Secret, or %s with the public passkey.", publicShortCode),
+	},
+	wrongPassword: {
+		When:    "The password is not made of the short code, the passkey and the timestamp of the request.",
+		Instead: "Encode the three in Base64, one after the other, with the same timestamp as in the body.",
+	},
+	locked:      {When: "The phone of this number has a prompt already.", Instead: "Answer that prompt, or wait until it ends: `1037` after a minute."},
+	unknownPush: {When: "The sandbox has no push with this id.", Instead: "Check the `CheckoutRequestID`. A reset removes transactions."},
+	busy:        {When: "The payment ended with `SERVICE_UNAVAILABLE`.", Instead: "Make a new push."},
+	operatorapi.Duplicate: {
+		When: "The id that this call made is the reference of a transaction.", Instead: "Send the request again.",
+	},
+}
