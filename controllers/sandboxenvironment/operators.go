@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"unicode"
 	"unicode/utf8"
 
@@ -24,6 +25,14 @@ const (
 	secretKeyClientSecret    = "client_secret"
 	secretKeySubscriptionKey = "subscription_key" // optional, of MTN
 	secretKeyMerchantKey     = "merchant_key"     // optional, of Orange
+	secretKeyShortCode       = "short_code"       // optional, of M-Pesa
+	secretKeyPasskey         = "passkey"          // optional, of M-Pesa
+)
+
+// requiredSecretKeys and optionalSecretKeys are the keys that are read.
+var (
+	requiredSecretKeys = []string{secretKeyClientID, secretKeyClientSecret}
+	optionalSecretKeys = []string{secretKeySubscriptionKey, secretKeyMerchantKey, secretKeyShortCode, secretKeyPasskey}
 )
 
 // maxOperatorCredential is the maximum length of a value of one of these keys, in characters.
@@ -98,9 +107,9 @@ func (r *Reconciler) readOperatorSecret(ctx context.Context, namespace, name str
 
 // operatorCredentials returns an operator's credentials in a Secret.
 func operatorCredentials(secret *corev1.Secret) (*sandboxes.OperatorCredentials, error) {
-	for _, key := range []string{secretKeyClientID, secretKeyClientSecret, secretKeySubscriptionKey, secretKeyMerchantKey} {
+	for _, key := range slices.Concat(requiredSecretKeys, optionalSecretKeys) {
 		value, ok := secret.Data[key]
-		if !ok && (key == secretKeySubscriptionKey || key == secretKeyMerchantKey) {
+		if !ok && slices.Contains(optionalSecretKeys, key) {
 			continue
 		}
 		if !ok {
@@ -120,6 +129,8 @@ func operatorCredentials(secret *corev1.Secret) (*sandboxes.OperatorCredentials,
 		ClientSecret:    string(secret.Data[secretKeyClientSecret]),
 		SubscriptionKey: string(secret.Data[secretKeySubscriptionKey]),
 		MerchantKey:     string(secret.Data[secretKeyMerchantKey]),
+		ShortCode:       string(secret.Data[secretKeyShortCode]),
+		Passkey:         string(secret.Data[secretKeyPasskey]),
 	}, nil
 }
 

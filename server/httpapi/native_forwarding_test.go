@@ -31,6 +31,11 @@ func TestForwardingToTheAPIOfAnotherSandbox(t *testing.T) {
 	for country, numbers := range map[payments.Country]string{payments.Benin: "+229019500001", payments.Togo: "+2287900001"} {
 		t.Run("moov "+string(country), func(t *testing.T) { forwardToAnother(t, payments.Moov, country, numbers, credentials) })
 	}
+	c = operators.NativeAPI(payments.MPesa).Derive(otherKey)
+	credentials = sandboxes.OperatorCredentials{
+		ClientID: c.User, ClientSecret: c.UserKey, ShortCode: c.Secret["mpesa-shortcode"], Passkey: c.Secret["mpesa-passkey"],
+	}
+	t.Run("mpesa", func(t *testing.T) { forwardToAnother(t, payments.MPesa, "KE", "+25471200000", credentials) })
 }
 
 // namesAnother is a fixture whose store names another sandbox as its operator. That has test clients with these digits, and one more. No
@@ -90,6 +95,10 @@ func forwardToAnother(
 			is(t, 201, "PENDING")
 		here := f.ended("msisdn=%2B"+number[1:], key)
 		there := f.ended("msisdn=%2B"+number[1:], otherKey)
+		if operator == payments.MPesa && want == "UNKNOWN_MSISDN" { // 1037 does not tell this from a payer who never answers
+			want = "TIMEOUT"
+			there["status"] = map[any]string{"UNKNOWN_MSISDN": want}[there["status"]]
+		}
 		told := []string{"status", "amount", "currency", "msisdn", "operator", "country"}
 		if here["status"] != want || fieldsOf(here, told...) != fieldsOf(there, told...) {
 			t.Errorf("%s: here it is %v, there %v, want %s", number, here, there, want)

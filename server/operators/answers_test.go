@@ -102,6 +102,10 @@ func TestAnswersToAQuestion(t *testing.T) {
 	moov := func(code, text string) string {
 		return `{"code":"` + code + `","message":"` + text + `","refid":"M1","details":{"mrchreference":"` + requested + `","amount":"25000"}}`
 	}
+	mpesa := func(code, text string) string {
+		return `{"ResponseCode":"0","ResponseDescription":"x","MerchantRequestID":"M2","CheckoutRequestID":"` + checkout + `","ResultCode":` + code +
+			`,"ResultDesc":"` + text + `"}`
+	}
 	const ok = http.StatusOK
 	for name, c := range map[string]nativeAnswer{
 		"mtn success": {payments.MTN, ok,
@@ -166,8 +170,28 @@ func TestAnswersToAQuestion(t *testing.T) {
 		"moov failed":       {payments.Moov, ok, moov("10", "Success"), payments.ServiceUnavailable, "M1", "", ""},
 		"moov credentials":  {payments.Moov, ok, moov("99", ""), "", "", "", "refused the credentials"},
 		"moov unknown code": {payments.Moov, ok, moov("1234", ""), "", "", "", "unknown code"},
-		"moov nobody":       {payments.Moov, ok, `{"code":"3"}`, "", "", "", "answered 200"},
-		"moov another":      {payments.Moov, ok, `{"code":"0","details":{"mrchreference":"SHOP/2"}}`, "", "", "", "another payment"},
+		"mpesa success": {payments.MPesa, ok, mpesa(`"0"`, "The service request is processed successfully."), payments.Success, checkout,
+			`{"_simulated":true,"MerchantRequestID":"M1","CheckoutRequestID":"` + checkout + `","ResultCode":0,` +
+				`"ResultDesc":"The service request is processed successfully.","CallbackMetadata":{"Item":[{"Name":"Amount","Value":25000.00},` +
+				`{"Name":"PhoneNumber","Value":254712000001}]}}`, ""},
+		"mpesa a number":        {payments.MPesa, ok, mpesa("0", "Ok"), payments.Success, checkout, "", ""},
+		"mpesa pending":         {payments.MPesa, ok, mpesa(`"4999"`, "The transaction is still under processing"), payments.Pending, checkout, "", ""},
+		"mpesa not enough":      {payments.MPesa, ok, mpesa(`"1"`, "x"), payments.InsufficientFunds, checkout, `{"_simulated":true,"MerchantRequestID":"M1","CheckoutRequestID":"` + checkout + `","ResultCode":1,"ResultDesc":"x"}`, ""},
+		"mpesa limit":           {payments.MPesa, ok, mpesa(`"3"`, ""), payments.LimitExceeded, checkout, "", ""},
+		"mpesa no answer":       {payments.MPesa, ok, mpesa(`"1037"`, "x"), payments.Timeout, checkout, "", ""},
+		"mpesa expired":         {payments.MPesa, ok, mpesa(`"1019"`, "x"), payments.Timeout, checkout, "", ""},
+		"mpesa cancelled":       {payments.MPesa, ok, mpesa(`"1032"`, "x"), payments.UserCancelled, checkout, "", ""},
+		"mpesa wrong PIN":       {payments.MPesa, ok, mpesa(`"2001"`, "x"), payments.PINInvalid, checkout, "", ""},
+		"mpesa locked":          {payments.MPesa, ok, mpesa(`"8006"`, "x"), payments.AccountBlocked, checkout, "", ""},
+		"mpesa a text":          {payments.MPesa, ok, mpesa(`"E3008"`, "x"), payments.ServiceUnavailable, checkout, `{"_simulated":true,"MerchantRequestID":"M1","CheckoutRequestID":"` + checkout + `","ResultCode":"E3008","ResultDesc":"x"}`, ""},
+		"mpesa no result":       {payments.MPesa, ok, mpesa(`""`, "x"), "", "", "", "without a result"},
+		"mpesa an error by 200": {payments.MPesa, ok, `{"errorCode":"500.001.1001","errorMessage":""}`, "", "", "", "500.001.1001"},
+		"mpesa an error by 500": {payments.MPesa, 500, `{"errorCode":"500.001.1001","errorMessage":"x"}`, "", "", "", "answered 500"},
+		"mpesa success by 500":  {payments.MPesa, 500, mpesa(`"0"`, "x"), "", "", "", "answered 500"},
+		"mpesa another":         {payments.MPesa, ok, strings.Replace(mpesa(`"0"`, "x"), checkout, "ws_CO_1", 1), "", "", "", "another payment"},
+
+		"moov nobody":  {payments.Moov, ok, `{"code":"3"}`, "", "", "", "answered 200"},
+		"moov another": {payments.Moov, ok, `{"code":"0","details":{"mrchreference":"SHOP/2"}}`, "", "", "", "another payment"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFake(t, answers(c.code, c.body))
@@ -250,6 +274,8 @@ func TestAnswersToAPayment(t *testing.T) {
 	failed := func(result, code string) string {
 		return `{"status":{"code":"400","result_code":"` + result + `","response_code":"` + code + `","success":false}}`
 	}
+	const pushed = `{"MerchantRequestID":"M1","CheckoutRequestID":"` + checkout + `","ResponseCode":"0","ResponseDescription":"x","CustomerMessage":"x"}`
+	mpesa := func(code string) string { return `{"requestId":"R","errorCode":"` + code + `","errorMessage":"x"}` }
 	for name, c := range map[string]nativeAnswer{
 		"mtn accepted":  {payments.MTN, 202, "", payments.Pending, "", "", ""},
 		"mtn duplicate": {payments.MTN, 409, `{"code":"RESOURCE_ALREADY_EXIST"}`, payments.DuplicateReference, "", "", ""},
@@ -278,6 +304,16 @@ func TestAnswersToAPayment(t *testing.T) {
 		"orange slow":         {payments.Orange, 408, `{"code":63}`, "", "", "", "408"},
 		"orange down":         {payments.Orange, 503, `{"code":5}`, "", "", "", "503"},
 		"orange no route":     {payments.Orange, 404, `{"code":60}`, "", "", "", "404"},
+
+		"mpesa accepted": {payments.MPesa, 200, pushed, payments.Pending, checkout, `{"_simulated":true,"MerchantRequestID":"M1","CheckoutRequestID":"` +
+			checkout + `","ResultCode":4999,"ResultDesc":"The transaction is still under processing"}`, ""},
+		"mpesa wrong field":  {payments.MPesa, 400, mpesa("400.002.02"), "", "", "", `refused the request (400 "400.002.02" "x")`},
+		"mpesa locked":       {payments.MPesa, 500, mpesa("500.001.1001"), "", "", "", `refused the request (500 "500.001.1001" "x")`},
+		"mpesa error by 200": {payments.MPesa, 200, mpesa("500.001.1001"), "", "", "", `refused the request (200 "500.001.1001" "x")`},
+		"mpesa busy":         {payments.MPesa, 500, mpesa("500.003.02"), "", "", "", "answered 500"},
+		"mpesa quota":        {payments.MPesa, 500, mpesa("500.003.03"), "", "", "", "answered 500"},
+		"mpesa away":         {payments.MPesa, 503, "<html>", "", "", "", "answered 503"},
+		"mpesa no product":   {payments.MPesa, 401, `{"fault":{"faultstring":"Invalid API call as no apiproduct match found"}}`, "", "", "", `refused the request (401 "" "")`},
 
 		"moov accepted":  {payments.Moov, 200, `{"code":"0","message":"Transaction is being processed","refid":"M1"}`, payments.Pending, "M1", "", ""},
 		"moov duplicate": {payments.Moov, 200, `{"code":"4"}`, payments.DuplicateReference, "", "", ""},

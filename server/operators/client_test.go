@@ -52,7 +52,7 @@ func newFake(t *testing.T, answer http.HandlerFunc) *fake {
 		f.mu.Lock()
 		f.came = append(f.came, line+"\n"+string(body))
 		f.mu.Unlock()
-		if strings.Contains(r.URL.Path, "/token") {
+		if givesToken(r.URL.Path) {
 			_, _ = io.WriteString(w, grants)
 			return
 		}
@@ -60,6 +60,11 @@ func newFake(t *testing.T, answer http.HandlerFunc) *fake {
 	}))
 	t.Cleanup(f.Close)
 	return f
+}
+
+// givesToken reports whether a path is that of a request for a token.
+func givesToken(path string) bool {
+	return strings.Contains(path, "/token") || strings.HasSuffix(path, "/oauth/v1/generate")
 }
 
 func answers(code int, body string) http.HandlerFunc {
@@ -81,7 +86,7 @@ func (f *fake) api(operator payments.Operator) adapter.Client {
 func (f *fake) access() adapter.Access {
 	return adapter.Access{
 		BaseURL: f.URL + "/below/", ClientID: "id", ClientSecret: "hush", SubscriptionKey: "key", MerchantKey: "mk",
-		Tokens: adapter.NewTokens(func() time.Time { return f.clock }),
+		ShortCode: "600123", Passkey: "pk", Tokens: adapter.NewTokens(func() time.Time { return f.clock }),
 		HTTP: &http.Client{
 			Timeout: f.patience, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 			Transport: f.Client().Transport,
@@ -91,6 +96,9 @@ func (f *fake) access() adapter.Access {
 
 // requested is the id of the transaction at Airtel, Orange and Moov.
 var requested = payments.ID{1, 2, 3}.Code()
+
+// checkout is the id of the push at M-Pesa.
+const checkout = "ws_CO_310520261500000712000001"
 
 func forwarded(operator payments.Operator) *payments.Transaction {
 	t := &payments.Transaction{
@@ -103,6 +111,9 @@ func forwarded(operator payments.Operator) *payments.Transaction {
 		t.NativeRaw = json.RawMessage(`{"pay_token":"P","operator_order_id":"` + requested + `","payment_url":"https://page.example/"}`)
 	case payments.Moov:
 		t.Country, t.Currency, t.MSISDN = "TG", "XOF", "+22879000001"
+	case payments.MPesa:
+		t.Country, t.Currency, t.MSISDN = "KE", "KES", "+254712000001"
+		t.NativeRaw = json.RawMessage(`{"MerchantRequestID":"M1","CheckoutRequestID":"` + checkout + `"}`)
 	default:
 		t.Country, t.Currency, t.MSISDN = "RW", "RWF", "+250788000001"
 	}
@@ -111,6 +122,9 @@ func forwarded(operator payments.Operator) *payments.Transaction {
 
 // moovToken is 0:id:hush, encrypted with the key that all clients of Moov have.
 const moovToken = "sNvX0b99R12HBe4EsHV93g=="
+
+// password is the Base64 of the short code, the passkey and Nairobi's time.
+const password = "NjAwMTIzcGsyMDI2MDUzMTE1MDAwMA=="
 
 // Requests are as the operators document them.
 func TestRequests(t *testing.T) {
@@ -142,6 +156,15 @@ func TestRequests(t *testing.T) {
 				`{"amount":"25000","key":"id","mrchname":"","mrchrefid":"` + requested + `","msisdn":"22879000001","partnermsisdn":""}`,
 			"POST /below/Flooz/DebitService/Verify\nAuthorization: " + moovToken + "\nContent-Type: application/json\n" +
 				`{"mrchrefid":"` + requested + `","partnermsisdn":""}`,
+		},
+		payments.MPesa: {
+			"GET /below/oauth/v1/generate\nAuthorization: Basic aWQ6aHVzaA==\n",
+			"POST /below/mpesa/stkpush/v1/processrequest\nAuthorization: Bearer T\nContent-Type: application/json\n" +
+				`{"BusinessShortCode":"600123","Password":"` + password + `","Timestamp":"20260531150000","TransactionType":"CustomerPayBillOnline",` +
+				`"Amount":25000,"PartyA":"254712000001","PartyB":"600123","PhoneNumber":"254712000001","CallBackURL":"<host>/",` +
+				`"AccountReference":"SHOP/1","TransactionDesc":"Payment"}`,
+			"POST /below/mpesa/stkpushquery/v1/query\nAuthorization: Bearer T\nContent-Type: application/json\n" +
+				`{"BusinessShortCode":"600123","Password":"` + password + `","Timestamp":"20260531150000","CheckoutRequestID":"` + checkout + `"}`,
 		},
 	} {
 		t.Run(string(operator), func(t *testing.T) {

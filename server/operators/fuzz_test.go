@@ -31,6 +31,7 @@ func FuzzAnswers(f *testing.F) {
 		`{"status":"SUCCESS","order_id":"` + requested + `","txnid":"MP1","amount":25000,"pay_token":"P","payment_url":"https://page.example/P"}`,
 		`{"response-code":"0","externalReference":"SHOP/1","transactionId":"9"}`,
 		`{"data":{"transaction":{"id":"SHOP/1","status":"TS","airtel_money_id":"A1"}},"status":{"success":true,"response_code":"DP00800001006","result_code":"ESB000010"}}`,
+		`{"ResponseCode":"0","MerchantRequestID":"M1","CheckoutRequestID":"` + checkout + `","ResultCode":"0","ResultDesc":"x"}`,
 		`{"status":"FAILED","reason":"NOT_ENOUGH_FUNDS"}`, `null`, `[]`, ``, `{"data":null}`, `{"status":1}`,
 	} {
 		for _, code := range []int{200, 202, 400, 409, 500} {
@@ -44,11 +45,11 @@ func FuzzAnswers(f *testing.F) {
 		operator := payments.Operators[which]
 		api := operators.NewClient(operator, adapter.Access{
 			BaseURL: "http://operator", ClientID: "the-user", ClientSecret: "hush-hush", SubscriptionKey: "sub-key", MerchantKey: "merchant-key",
-			Tokens: adapter.NewTokens(time.Now),
+			ShortCode: "600123", Passkey: "pass-key", Tokens: adapter.NewTokens(time.Now),
 			HTTP: &http.Client{
 				CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 				Transport: roundTrip(func(r *http.Request) *http.Response {
-					if strings.Contains(r.URL.Path, "/token") {
+					if givesToken(r.URL.Path) {
 						return response(http.StatusOK, `{"access_token":"the-token","token":"the-token","expires_in":180,"expiresIn":180}`)
 					}
 					return response(code, body)
@@ -58,7 +59,7 @@ func FuzzAnswers(f *testing.F) {
 		check := func(what string, answer adapter.Answer, err error) {
 			t.Helper()
 			if err != nil {
-				for _, secret := range []string{"hush-hush", "sub-key", "merchant-key", "the-token"} {
+				for _, secret := range []string{"hush-hush", "sub-key", "merchant-key", "pass-key", "the-token"} {
 					if strings.Contains(err.Error(), secret) && !strings.Contains(body, secret) {
 						t.Errorf("%s: %v", what, err)
 					}
@@ -106,7 +107,7 @@ func FuzzTokens(f *testing.F) {
 			HTTP: &http.Client{
 				CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 				Transport: roundTrip(func(r *http.Request) *http.Response {
-					if strings.Contains(r.URL.Path, "/token") {
+					if givesToken(r.URL.Path) {
 						fetched++
 						return response(code, body)
 					}

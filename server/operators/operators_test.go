@@ -49,6 +49,8 @@ func sample(op payments.Operator, status payments.Status) *payments.Transaction 
 		t.Country, t.Currency, t.MSISDN = payments.Benin, "FCFA", "+2290195000001"
 	case payments.Airtel:
 		t.Country, t.Currency, t.MSISDN = payments.Rwanda, "RWF", "+250730000001"
+	case payments.MPesa:
+		t.Country, t.Currency, t.MSISDN = "KE", "KES", "+254712000001"
 	}
 	return t
 }
@@ -204,6 +206,9 @@ func TestRawProperties(t *testing.T) {
 	random := rand.New(rand.NewPCG(2026, 5))
 	for range 5000 {
 		tx := randomTransaction(random)
+		if tx.Operator == payments.MPesa { // a failed one has neither amount nor number, see TestRawOfMPesa
+			continue
+		}
 		raw := operators.Raw(tx)
 		if !bytes.HasPrefix(raw, []byte(`{"_simulated":true,`)) {
 			t.Fatalf("%s does not begin with the mark of a simulated payload", raw)
@@ -227,6 +232,33 @@ func TestRawProperties(t *testing.T) {
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Fatalf("%s of a %s (-want +got):\n%s", raw, tx.Type, diff)
+		}
+	}
+}
+
+// A payload of M-Pesa has the amount and the number only of a collection that was paid, and is the result of a payout.
+func TestRawOfMPesa(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(2026, 6))
+	for range 2000 {
+		tx := randomTransaction(random)
+		tx.Operator = payments.MPesa
+		raw := operators.Raw(tx)
+		if !bytes.HasPrefix(raw, []byte(`{"_simulated":true,`)) || !json.Valid(raw) || !bytes.Equal(raw, operators.Raw(tx)) {
+			t.Fatalf("the payload is %s", raw)
+		}
+		if tx.Type != payments.Collection {
+			if got := field(t, raw, []string{"OriginatorConversationID"}); got != tx.Reference {
+				t.Fatalf("the reference %q is %q in %s", tx.Reference, got, raw)
+			}
+			continue
+		}
+		amount := fmt.Sprintf(`{"Name":"Amount","Value":%d.00}`, tx.Amount)
+		number := `{"Name":"PhoneNumber","Value":` + tx.MSISDN[1:] + `}`
+		paid := tx.Status == payments.Success
+		if bytes.Contains(raw, []byte(amount)) != paid || bytes.Contains(raw, []byte(number)) != paid ||
+			bytes.Contains(raw, []byte("CallbackMetadata")) != paid {
+			t.Fatalf("the payload of %s is %s", tx.Status, raw)
 		}
 	}
 }

@@ -36,7 +36,8 @@ func TestTokensThatAreNotGiven(t *testing.T) {
 				server := httptest.NewServer(answers(c.code, c.body))
 				defer server.Close()
 				access := adapter.Access{
-					BaseURL: server.URL, HTTP: server.Client(), ClientSecret: "hush", MerchantKey: "mk", Tokens: adapter.NewTokens(time.Now),
+					BaseURL: server.URL, HTTP: server.Client(), ClientSecret: "hush", MerchantKey: "mk", ShortCode: "600123", Passkey: "pk",
+					Tokens: adapter.NewTokens(time.Now),
 				}
 				_, err := operators.NewClient(operator, access).Collect(t.Context(), forwarded(operator))
 				var refused adapter.ErrRefused

@@ -111,6 +111,8 @@ type OperatorCredentials struct {
 	ClientSecret    string
 	SubscriptionKey string // only for MTN; may be empty
 	MerchantKey     string // only for Orange; may be empty
+	ShortCode       string // only for M-Pesa; may be empty
+	Passkey         string // only for M-Pesa; may be empty
 }
 
 // String hides the credentials when a value is printed.

@@ -41,6 +41,8 @@ func TestEveryFieldOfASandboxIsApplied(t *testing.T) {
 		"Operators.Credentials.ClientSecret":    func(c *sandboxes.Config) { c.Operators[0].Credentials.ClientSecret = "other" },
 		"Operators.Credentials.SubscriptionKey": func(c *sandboxes.Config) { c.Operators[0].Credentials.SubscriptionKey = "other" },
 		"Operators.Credentials.MerchantKey":     func(c *sandboxes.Config) { c.Operators[0].Credentials.MerchantKey = "other" },
+		"Operators.Credentials.ShortCode":       func(c *sandboxes.Config) { c.Operators[0].Credentials.ShortCode = "other" },
+		"Operators.Credentials.Passkey":         func(c *sandboxes.Config) { c.Operators[0].Credentials.Passkey = "other" },
 		"OpeningFloat":                          func(c *sandboxes.Config) { c.OpeningFloat[payments.RWF]++ },
 		"Webhook.URL":                           func(c *sandboxes.Config) { c.Webhook.URL = "http://elsewhere" },
 		"Webhook.Refusal":                       func(c *sandboxes.Config) { c.Webhook.Refusal = "nothing is ever sent there" },

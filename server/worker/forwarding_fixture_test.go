@@ -67,7 +67,7 @@ const (
 var markets = []struct {
 	operator payments.Operator
 	country  payments.Country
-}{{payments.MTN, "RW"}, {payments.Airtel, "RW"}, {payments.Orange, "CI"}, {payments.Moov, "TG"}}
+}{{payments.MTN, "RW"}, {payments.Airtel, "RW"}, {payments.Orange, "CI"}, {payments.Moov, "TG"}, {payments.MPesa, "KE"}}
 
 // newPassthrough is a fixture without a latency, whose operators decide on numbers that the sandbox does not know.
 func newPassthrough(t *testing.T, change ...func(*sandboxes.Config)) *fixture {
@@ -114,7 +114,8 @@ func named(server string, c *sandboxes.OperatorCredentials) func(*sandboxes.Conf
 	}
 }
 
-var known = &sandboxes.OperatorCredentials{ClientID: "shop", ClientSecret: "hush", MerchantKey: "mk"}
+var known = &sandboxes.OperatorCredentials{ClientID: "shop", ClientSecret: "hush", MerchantKey: "mk",
+	ShortCode: operatorstest.MPesaShortCode, Passkey: operatorstest.MPesaPasskey}
 
 // collect makes a collection of 1000, of which the merchant gets 985, from a number that the sandbox does not know.
 func (w *fixture) collect(reference string, operator payments.Operator, change ...func(*ledger.NewCollection)) payments.ID {
@@ -124,9 +125,9 @@ func (w *fixture) collect(reference string, operator payments.Operator, change .
 		w.t.Fatal(err)
 	}
 	number := map[payments.Operator]string{payments.MTN: stranger, payments.Airtel: airtelStranger, payments.Orange: "+2250700000009",
-		payments.Moov: "+22878000009"}
+		payments.Moov: "+22878000009", payments.MPesa: "+254712000009"}
 	country := map[payments.Operator]payments.Country{payments.MTN: "RW", payments.Airtel: "RW", payments.Orange: "CI",
-		payments.Moov: "TG"}[operator]
+		payments.Moov: "TG", payments.MPesa: "KE"}[operator]
 	currency, _ := country.Currency()
 	n := &ledger.NewCollection{ExpireAfter: time.Hour, Transaction: payments.Transaction{
 		Details: payments.Details{Reference: reference, Currency: string(currency), MSISDN: number[operator]},

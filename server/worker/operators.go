@@ -31,6 +31,7 @@ func (a OperatorAccess) apiFor(f *ledger.Forward, c sandboxes.OperatorCredential
 	return operators.NewClient(f.Transaction.Operator, adapter.Access{
 		BaseURL: f.BaseURL, HTTP: a.client, Tokens: a.tokens,
 		ClientID: c.ClientID, ClientSecret: c.ClientSecret, SubscriptionKey: c.SubscriptionKey, MerchantKey: c.MerchantKey,
+		ShortCode: c.ShortCode, Passkey: c.Passkey,
 	})
 }
 

@@ -17,7 +17,8 @@ import (
 // other error, a retry may succeed. No error contains a credential or a URL.
 type Client interface {
 	// Collect sends a collection to the operator. It may be repeated, because the id at the operator is derived from
-	// the transaction. The answer to a repeated request is [payments.DuplicateReference].
+	// the transaction. The answer to a repeated request is [payments.DuplicateReference]. An operator that makes the ids
+	// itself recognizes no repetition: its client refuses a collection whose answer is lost.
 	Collect(ctx context.Context, t *payments.Transaction) (Answer, error)
 
 	// Ask requests the status of a collection.
@@ -80,5 +81,7 @@ type Access struct {
 	ClientSecret    string // MTN: the API key
 	SubscriptionKey string // only MTN
 	MerchantKey     string // only Orange
+	ShortCode       string // only M-Pesa
+	Passkey         string // only M-Pesa
 	Tokens          *Tokens
 }

@@ -17,12 +17,15 @@ import (
 const maxAnswer = 64 << 10
 
 // Connection sends requests to an operator's API.
-type Connection struct{ Access }
+type Connection struct {
+	Access
+	RefusesToken func(Reply) bool // whether an answer says that the token is not valid
+}
 
 // NewConnection returns a connection.
 func NewConnection(a Access) Connection {
 	a.BaseURL = strings.TrimRight(a.BaseURL, "/")
-	return Connection{a}
+	return Connection{Access: a, RefusesToken: func(r Reply) bool { return r.Code == http.StatusUnauthorized }}
 }
 
 // Request is one request to an operator's API.
@@ -107,6 +110,7 @@ func (c Connection) make(ctx context.Context, r Request) (*http.Request, error) 
 
 // Authorized sends a request with a token. If the operator refuses the token, Authorized retries once with a new token.
 func (c Connection) Authorized(ctx context.Context, r Request, fetch fetchToken) (Reply, error) {
+	var answer Reply
 	for range 2 {
 		token, err := c.Tokens.get(ctx, c.Access, fetch)
 		if err != nil {
@@ -117,13 +121,13 @@ func (c Connection) Authorized(ctx context.Context, r Request, fetch fetchToken)
 		for name, value := range r.Header {
 			with.Header[name] = value
 		}
-		answer, err := c.Do(ctx, with)
-		if err != nil || answer.Code != http.StatusUnauthorized {
+		answer, err = c.Do(ctx, with)
+		if err != nil || !c.RefusesToken(answer) {
 			return answer, err
 		}
 		c.Tokens.forget(c.Access, token)
 	}
-	return Reply{}, ErrRefused{"the operator takes no token that it gives (401)"}
+	return Reply{}, ErrRefused{fmt.Sprintf("the operator takes no token that it gives (%d)", answer.Code)}
 }
 
 // unreached returns the error for a request without an answer. The error does not contain the URL.

@@ -18,6 +18,9 @@ type Tokens struct {
 	held map[[32]byte]token
 }
 
+// Now returns the time.
+func (t *Tokens) Now() time.Time { return t.now() }
+
 type token struct {
 	text  string
 	until time.Time

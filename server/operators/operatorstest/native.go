@@ -2,6 +2,7 @@ package operatorstest
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -14,6 +15,8 @@ import (
 
 // native is the API of one operator.
 type native struct {
+	tokenMethod string // method of the request for a token; empty: POST
+
 	token  string        // path of the request for a token
 	valid  time.Duration // validity of its tokens
 	grant  func(v *visit) (clientID, clientSecret string)
@@ -34,6 +37,7 @@ var natives = map[payments.Operator]native{
 	payments.Airtel: airtel,
 	payments.Orange: orange,
 	payments.Moov:   moov,
+	payments.MPesa:  mpesa,
 }
 
 // answer is the answer to a request. A nil body means no body.
@@ -59,6 +63,7 @@ const (
 	duplicate
 	unknownPayment
 	unknownPath
+	wrongSignature
 )
 
 func invalidField(message string) problem { return problem{invalid, message} }
@@ -80,7 +85,7 @@ func (v *visit) route(n native) (answer, error) {
 	reference, below := strings.CutPrefix(v.path, n.find+"/")
 	var serve func(n native) (answer, error)
 	switch {
-	case v.r.Method == http.MethodPost && n.token != "" && path == n.token:
+	case v.r.Method == cmp.Or(n.tokenMethod, http.MethodPost) && n.token != "" && path == n.token:
 		serve = v.issue
 	case v.r.Method == http.MethodPost && path == n.create:
 		serve = v.create
