@@ -35,7 +35,7 @@ func TestForwardingToTheAPIOfAnotherSandbox(t *testing.T) {
 	credentials = sandboxes.OperatorCredentials{
 		ClientID: c.User, ClientSecret: c.UserKey, ShortCode: c.Secret["mpesa-shortcode"], Passkey: c.Secret["mpesa-passkey"],
 	}
-	t.Run("mpesa", func(t *testing.T) { forwardToAnother(t, payments.MPesa, "KE", "+25471200000", credentials) })
+	t.Run("mpesa", func(t *testing.T) { forwardToAnother(t, payments.MPesa, "KE", "+25471200009", credentials) })
 }
 
 // namesAnother is a fixture whose store names another sandbox as its operator. That has test clients with these digits, and one more. No

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -38,8 +39,13 @@ func TestCollectionIsForwardedAndSettledByTheOperator(t *testing.T) {
 			if native := o.Payments()[0].NativeID; got.NativeID != native || got.ProviderTxID() != native {
 				t.Errorf("the provider's id is %q, the operator gave %q", got.ProviderTxID(), native)
 			}
-			if diff := cmp.Diff(keysOf(t, operators.Raw(&payments.Transaction{Type: payments.Collection, Operator: operator,
-				Status: payments.Success, CreatedAt: time.Now()})), keysOf(t, got.NativeRaw)); diff != "" {
+			simulated := keysOf(t, operators.Raw(&payments.Transaction{
+				Type: payments.Collection, Operator: operator, Status: payments.Success, CreatedAt: time.Now(),
+			}))
+			if operator == payments.MPesa { // its query tells neither receipt nor date, so that Item is shorter
+				simulated = append(simulated[:slices.Index(simulated, "Item")+1], "Name", "Value", "Name", "Value")
+			}
+			if diff := cmp.Diff(simulated, keysOf(t, got.NativeRaw)); diff != "" {
 				t.Errorf("keys of raw (-simulated +native):\n%s", diff)
 			}
 			body := w.hook.deliveries()[0].body

@@ -1,5 +1,5 @@
-// Package published runs published npm clients, unchanged, against a sandbox: mtn-momo of MTN's own API, and soap with the
-// WSDL of Moov's.
+// Package published runs published npm clients, unchanged, against a sandbox: mtn-momo of MTN's own API, soap with the
+// WSDL of Moov's, and mpesa-node of M-Pesa's.
 package published
 
 import (
@@ -21,7 +21,7 @@ import (
 // wrong.
 func TestPublishedClients(t *testing.T) {
 	npm.Install(t)
-	for _, client := range []string{"momo", "moov"} {
+	for _, client := range []string{"momo", "moov", "mpesa"} {
 		t.Run(client, func(t *testing.T) {
 			t.Parallel()
 			environment, port := filepath.Join(t.TempDir(), "env"), ports.ForTest(t)
