@@ -49,19 +49,19 @@ func TestExchangesOfOperators(t *testing.T) {
 				}
 			})
 			for _, file := range files {
-				t.Run(strings.TrimSuffix(filepath.Base(file), ".http"), func(t *testing.T) { replay(t, api, file, seen) })
+				t.Run(strings.TrimSuffix(filepath.Base(file), ".http"), func(t *testing.T) { replay(newConversation(t, api), file, seen) })
 			}
 		})
 	}
 }
 
 // replay sends the requests of a file one after the other to a sandbox of its own.
-func replay(t *testing.T, api *operatorapi.API, file string, seen *coverage) {
+func replay(c *conversation, file string, seen *coverage) {
+	t := c.t
 	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := newConversation(t, api)
 	defer seen.replayed()
 	parts := regexp.MustCompile(`(?m)^### `).Split(string(text), -1)
 	for i, part := range parts[1:] {
@@ -98,6 +98,7 @@ type conversation struct {
 	t     *testing.T
 	f     *fixture
 	base  string
+	root  bool // whether requests go to the root of a host, without base
 	names map[string]string
 	fill  func(name string) string // makes what is not known yet
 }
@@ -220,9 +221,14 @@ func (c *conversation) exchange(title, request string) exchanged {
 	head, body, _ := strings.Cut(strings.TrimLeft(request, "\n"), "\n\n")
 	body = strings.TrimRight(body, "\n")
 	head = strings.ReplaceAll(head, "{length}", strconv.Itoa(len(body)))
+	address := c.names["host"]
+	if c.root { // whose name leads to this machine
+		_, port, _ := net.SplitHostPort(address)
+		head, address = strings.Replace(head, " "+c.base+"/", " /", 1), net.JoinHostPort("127.0.0.1", port)
+	}
 	method, rest, _ := strings.Cut(head, " ")
 	target, _, _ := strings.Cut(rest, " ")
-	connection, err := net.Dial("tcp", c.names["host"])
+	connection, err := net.Dial("tcp", address)
 	if err != nil {
 		c.t.Fatal(err)
 	}
@@ -253,7 +259,10 @@ func (c *conversation) exchange(title, request string) exchanged {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	segments := strings.FieldsFunc(strings.TrimSpace(strings.SplitN(path, c.base, 2)[1]), func(r rune) bool { return r == '/' })
+	if !c.root {
+		path = strings.SplitN(path, c.base, 2)[1]
+	}
+	segments := strings.FieldsFunc(strings.TrimSpace(path), func(r rune) bool { return r == '/' })
 	return exchanged{
 		method: method, path: "/" + strings.Join(segments, "/"), sent: []byte(body), answer: answer, body: content,
 		text: strings.TrimRight(text.String(), "\n"),

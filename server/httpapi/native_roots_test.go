@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -118,6 +119,26 @@ func TestMTNAtItsRoot(t *testing.T) {
 	}
 	if limited == 0 {
 		t.Error("five requests were answered, although the limit is one a minute")
+	}
+}
+
+// Clients of M-Pesa that join absolute paths to their base URL get the same answers at a root: the exchanges of testdata/native hold there
+// too.
+func TestExchangesOfMPesaAtItsRoot(t *testing.T) {
+	api := operators.NativeAPI(payments.MPesa)
+	files, err := filepath.Glob(filepath.Join("testdata", "native", "mpesa", "*.http"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("there are no exchanges (%v)", err)
+	}
+	seen := newCoverage(t, api)
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".http"), func(t *testing.T) {
+			c := newConversation(t, api)
+			c.f, c.root = c.f.withRoots(), true
+			c.f.follow() // the api knows hosts that it has read
+			c.names["host"] = strings.TrimPrefix(c.f.rootOf("checkout", payments.MPesa), "http://")
+			replay(c, file, seen)
+		})
 	}
 }
 

@@ -127,7 +127,7 @@ for (const [how, baseURL] of [["by path", env.CAURI_MPESA_URI], ["by port", env.
     assert.equal(said(await push(client({ consumerSecret: "wrong" }), poor, 1, url, "r")), "400 400.008.01 Invalid Authentication passed");
     assert.equal(said(await push(client({ lipaNaMpesaShortPass: "wrong" }), poor, 1, url, "r")), "500 500.001.1001 Wrong credentials");
     assert.equal(said(await push(client({ lipaNaMpesaShortCode: "999999" }), poor, 1, url, "r")), "500 500.001.1001 Merchant does not exist");
-    assert.equal(said(await push(client(), "0712000002", 1, url, "r")), "400 400.002.02 Bad Request - Invalid PhoneNumber");
+    assert.equal(said(await push(client(), "0712000002", 1, url, "r")), "400 400.002.02 Bad Request - Invalid PartyA");
     assert.equal(said(await push(client(), poor, 0, url, "r")), "400 400.002.02 Bad Request - Invalid Amount");
     assert.equal(said(await push(client(), poor, 1, "nowhere", "r")), "400 400.002.02 Bad Request - Invalid CallBackURL");
     assert.equal(said(await refused(client().lipaNaMpesaQuery("ws_CO_281120261015003712345678"))),
