@@ -151,7 +151,7 @@ type ExpectedEvents struct {
 
 // ExpectedFloat expects a balance of the merchant.
 type ExpectedFloat struct {
-	// currency of the float: RWF or XOF.
+	// currency of the float: XOF, RWF, KES, UGX, GHS, XAF or ZMW.
 	//
 	// +required
 	Currency Currency `json:"currency"`

@@ -70,7 +70,7 @@ type FaultCondition struct {
 	// +optional
 	Operator Operator `json:"operator,omitempty"`
 
-	// country of the transaction: CI, RW, BJ, TG or KE.
+	// country of the transaction: CI, RW, BJ, TG, KE, SN, UG, GH, CM or ZM.
 	//
 	// +optional
 	Country Country `json:"country,omitempty"`

@@ -2,10 +2,10 @@ package v1alpha1
 
 // OperatorCredentials are the credentials of a store at one operator in one country.
 //
-// +kubebuilder:validation:XValidation:rule="self.operator != 'mtn' || self.country in ['CI', 'RW', 'BJ', 'TG']",message="mtn is available in CI, RW, BJ and TG only: write country: CI, RW, BJ or TG, or another operator"
-// +kubebuilder:validation:XValidation:rule="self.operator != 'orange' || self.country in ['CI', 'RW', 'BJ', 'TG']",message="orange is available in CI, RW, BJ and TG only: write country: CI, RW, BJ or TG, or another operator"
+// +kubebuilder:validation:XValidation:rule="self.operator != 'mtn' || self.country in ['CI', 'RW', 'BJ', 'TG', 'UG', 'GH', 'CM']",message="mtn is available in CI, RW, BJ, TG, UG, GH and CM only: write country: CI, RW, BJ, TG, UG, GH or CM, or another operator"
+// +kubebuilder:validation:XValidation:rule="self.operator != 'orange' || self.country in ['CI', 'RW', 'BJ', 'TG', 'SN', 'CM']",message="orange is available in CI, RW, BJ, TG, SN and CM only: write country: CI, RW, BJ, TG, SN or CM, or another operator"
 // +kubebuilder:validation:XValidation:rule="self.operator != 'moov' || self.country in ['CI', 'RW', 'BJ', 'TG']",message="moov is available in CI, RW, BJ and TG only: write country: CI, RW, BJ or TG, or another operator"
-// +kubebuilder:validation:XValidation:rule="self.operator != 'airtel' || self.country in ['RW']",message="airtel is available in RW only: write country: RW, or another operator"
+// +kubebuilder:validation:XValidation:rule="self.operator != 'airtel' || self.country in ['RW', 'KE', 'UG', 'ZM']",message="airtel is available in RW, KE, UG and ZM only: write country: RW, KE, UG or ZM, or another operator"
 // +kubebuilder:validation:XValidation:rule="self.operator != 'mpesa' || self.country in ['KE']",message="mpesa is available in KE only: write country: KE, or another operator"
 type OperatorCredentials struct {
 	// operator is the mobile-money operator: mtn, orange, moov, airtel or mpesa.
@@ -13,7 +13,7 @@ type OperatorCredentials struct {
 	// +required
 	Operator Operator `json:"operator"`
 
-	// country is the market: CI, RW, BJ, TG or KE. mtn is in CI, RW, BJ and TG only. orange is in CI, RW, BJ and TG only. moov is in CI, RW, BJ and TG only. airtel is in RW only. mpesa is in KE only.
+	// country is the market: CI, RW, BJ, TG, KE, SN, UG, GH, CM or ZM. mtn is in CI, RW, BJ, TG, UG, GH and CM only. orange is in CI, RW, BJ, TG, SN and CM only. moov is in CI, RW, BJ and TG only. airtel is in RW, KE, UG and ZM only. mpesa is in KE only.
 	//
 	// +required
 	Country Country `json:"country"`

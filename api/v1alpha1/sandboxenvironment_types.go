@@ -18,7 +18,7 @@ type SandboxEnvironmentSpec struct {
 	// +listMapKey=operator
 	// +listMapKey=country
 	// +kubebuilder:validation:MinItems=1
-	// +kubebuilder:validation:MaxItems=16
+	// +kubebuilder:validation:MaxItems=32
 	Environments []Environment `json:"environments"`
 
 	// openingFloat is the merchant's opening balance, with one entry for each currency. Without an entry, the opening
@@ -27,7 +27,7 @@ type SandboxEnvironmentSpec struct {
 	// +optional
 	// +listType=map
 	// +listMapKey=currency
-	// +kubebuilder:validation:MaxItems=2
+	// +kubebuilder:validation:MaxItems=7
 	OpeningFloat []Money `json:"openingFloat,omitempty"`
 
 	// stores are the merchant's applications. The API accepts their slugs as "application". Without entries, there is
@@ -210,10 +210,10 @@ type APIAccess struct {
 
 // Environment is one operator in one country.
 //
-// +kubebuilder:validation:XValidation:rule="self.operator != 'mtn' || self.country in ['CI', 'RW', 'BJ', 'TG']",message="mtn is available in CI, RW, BJ and TG only: write country: CI, RW, BJ or TG, or another operator"
-// +kubebuilder:validation:XValidation:rule="self.operator != 'orange' || self.country in ['CI', 'RW', 'BJ', 'TG']",message="orange is available in CI, RW, BJ and TG only: write country: CI, RW, BJ or TG, or another operator"
+// +kubebuilder:validation:XValidation:rule="self.operator != 'mtn' || self.country in ['CI', 'RW', 'BJ', 'TG', 'UG', 'GH', 'CM']",message="mtn is available in CI, RW, BJ, TG, UG, GH and CM only: write country: CI, RW, BJ, TG, UG, GH or CM, or another operator"
+// +kubebuilder:validation:XValidation:rule="self.operator != 'orange' || self.country in ['CI', 'RW', 'BJ', 'TG', 'SN', 'CM']",message="orange is available in CI, RW, BJ, TG, SN and CM only: write country: CI, RW, BJ, TG, SN or CM, or another operator"
 // +kubebuilder:validation:XValidation:rule="self.operator != 'moov' || self.country in ['CI', 'RW', 'BJ', 'TG']",message="moov is available in CI, RW, BJ and TG only: write country: CI, RW, BJ or TG, or another operator"
-// +kubebuilder:validation:XValidation:rule="self.operator != 'airtel' || self.country in ['RW']",message="airtel is available in RW only: write country: RW, or another operator"
+// +kubebuilder:validation:XValidation:rule="self.operator != 'airtel' || self.country in ['RW', 'KE', 'UG', 'ZM']",message="airtel is available in RW, KE, UG and ZM only: write country: RW, KE, UG or ZM, or another operator"
 // +kubebuilder:validation:XValidation:rule="self.operator != 'mpesa' || self.country in ['KE']",message="mpesa is available in KE only: write country: KE, or another operator"
 type Environment struct {
 	// operator is the mobile-money operator: mtn, orange, moov, airtel or mpesa.
@@ -221,7 +221,7 @@ type Environment struct {
 	// +required
 	Operator Operator `json:"operator"`
 
-	// country is the market: CI, RW, BJ, TG or KE. It determines the currency: RWF in RW, else XOF. mtn is in CI, RW, BJ and TG only. orange is in CI, RW, BJ and TG only. moov is in CI, RW, BJ and TG only. airtel is in RW only. mpesa is in KE only.
+	// country is the market: CI, RW, BJ, TG, KE, SN, UG, GH, CM or ZM. It determines the currency. mtn is in CI, RW, BJ, TG, UG, GH and CM only. orange is in CI, RW, BJ, TG, SN and CM only. moov is in CI, RW, BJ and TG only. airtel is in RW, KE, UG and ZM only. mpesa is in KE only.
 	//
 	// +required
 	Country Country `json:"country"`
@@ -260,7 +260,8 @@ type Environment struct {
 	UnknownMSISDNPolicy string `json:"unknownMsisdnPolicy,omitempty"`
 
 	// maxAmount is the operator's limit for a collection, in whole units of the currency, 1 to 1000000000000. A larger
-	// collection ends with LIMIT_EXCEEDED. If it is not set, there is no limit.
+	// collection ends with LIMIT_EXCEEDED. If it is not set, the limit is that of the table of markets (docs/markets.md),
+	// where it has one.
 	//
 	// +optional
 	// +kubebuilder:validation:Minimum=1
@@ -326,7 +327,7 @@ type Store struct {
 	// +listType=map
 	// +listMapKey=operator
 	// +listMapKey=country
-	// +kubebuilder:validation:MaxItems=16
+	// +kubebuilder:validation:MaxItems=32
 	OperatorCredentials []OperatorCredentials `json:"operatorCredentials,omitempty"`
 }
 

@@ -15,10 +15,10 @@ const (
 
 // TestClientSpec describes a customer's SIM.
 //
-// +kubebuilder:validation:XValidation:rule="!has(self.operator) || !has(self.country) || self.operator != 'mtn' || self.country in ['CI', 'RW', 'BJ', 'TG']",message="mtn is available in CI, RW, BJ and TG only: write country: CI, RW, BJ or TG, or another operator"
-// +kubebuilder:validation:XValidation:rule="!has(self.operator) || !has(self.country) || self.operator != 'orange' || self.country in ['CI', 'RW', 'BJ', 'TG']",message="orange is available in CI, RW, BJ and TG only: write country: CI, RW, BJ or TG, or another operator"
+// +kubebuilder:validation:XValidation:rule="!has(self.operator) || !has(self.country) || self.operator != 'mtn' || self.country in ['CI', 'RW', 'BJ', 'TG', 'UG', 'GH', 'CM']",message="mtn is available in CI, RW, BJ, TG, UG, GH and CM only: write country: CI, RW, BJ, TG, UG, GH or CM, or another operator"
+// +kubebuilder:validation:XValidation:rule="!has(self.operator) || !has(self.country) || self.operator != 'orange' || self.country in ['CI', 'RW', 'BJ', 'TG', 'SN', 'CM']",message="orange is available in CI, RW, BJ, TG, SN and CM only: write country: CI, RW, BJ, TG, SN or CM, or another operator"
 // +kubebuilder:validation:XValidation:rule="!has(self.operator) || !has(self.country) || self.operator != 'moov' || self.country in ['CI', 'RW', 'BJ', 'TG']",message="moov is available in CI, RW, BJ and TG only: write country: CI, RW, BJ or TG, or another operator"
-// +kubebuilder:validation:XValidation:rule="!has(self.operator) || !has(self.country) || self.operator != 'airtel' || self.country in ['RW']",message="airtel is available in RW only: write country: RW, or another operator"
+// +kubebuilder:validation:XValidation:rule="!has(self.operator) || !has(self.country) || self.operator != 'airtel' || self.country in ['RW', 'KE', 'UG', 'ZM']",message="airtel is available in RW, KE, UG and ZM only: write country: RW, KE, UG or ZM, or another operator"
 // +kubebuilder:validation:XValidation:rule="!has(self.operator) || !has(self.country) || self.operator != 'mpesa' || self.country in ['KE']",message="mpesa is available in KE only: write country: KE, or another operator"
 type TestClientSpec struct {
 	// sandboxRef names the SandboxEnvironment of the SIM, in the same namespace. The SandboxEnvironment may be created
@@ -45,7 +45,7 @@ type TestClientSpec struct {
 	// +optional
 	Operator Operator `json:"operator,omitempty"`
 
-	// country is the SIM's market: CI, RW, BJ, TG or KE. It determines the currency. Default: the country of the number's
+	// country is the SIM's market: CI, RW, BJ, TG, KE, SN, UG, GH, CM or ZM. It determines the currency. Default: the country of the number's
 	// country code. It cannot be changed after status.country is set. But you may always write the value of
 	// status.country here.
 	//

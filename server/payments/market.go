@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/cauri-dev/cauri/server/english"
 )
@@ -36,6 +37,15 @@ type CountryFacts struct {
 	CallingCode     string   // digits with which numbers begin in E.164, after the plus sign
 	Digits          int      // length of a number, without the calling code
 	Former          FormerNumbers
+	MinorUnit       int // decimals of the currency; amounts here have none
+	Payer           Payer
+}
+
+// Payer is the made-up person of a country in samples.
+type Payer struct {
+	Name     string
+	Resource string // name of the TestClient
+	MSISDN   string // in E.164
 }
 
 // FormerNumbers is the format of numbers before a country's last renumbering. It is zero if former numbers are no longer
@@ -54,7 +64,15 @@ type MarketFacts struct {
 	USSD        string   // code of its menu
 	TestNumbers string   // beginning of its test numbers, in E.164
 	Example     string   // number for messages, in E.164
+	NameInAPI   string   // operator's name of the market in its own API
+	MaxAmount   int64    // operator's limit of a collection, in whole units; 0: not known
+
+	PromptSeconds int // how long a phone asks its holder; 0: not known
 }
+
+// PromptTime is how long a phone asks its holder. It is zero if no source is known: then a payment waits as long as the
+// sandbox has it.
+func (m *MarketFacts) PromptTime() time.Duration { return time.Duration(m.PromptSeconds) * time.Second }
 
 // Facts returns the row of an operator. It is zero for an unknown operator.
 func (o Operator) Facts() OperatorFacts { return operatorFacts[o] }

@@ -6,10 +6,10 @@ package payments
 var Operators = []Operator{"mtn", "orange", "moov", "airtel", "mpesa"}
 
 // Countries lists every market.
-var Countries = []Country{"CI", "RW", "BJ", "TG", "KE"}
+var Countries = []Country{"CI", "RW", "BJ", "TG", "KE", "SN", "UG", "GH", "CM", "ZM"}
 
 // Currencies lists every currency.
-var Currencies = []Currency{"XOF", "RWF", "KES"}
+var Currencies = []Currency{"XOF", "RWF", "KES", "UGX", "GHS", "XAF", "ZMW"}
 
 var operatorFacts = map[Operator]OperatorFacts{
 	"mtn":    {Name: "MTN", Service: "MTN MoMo"},
@@ -23,30 +23,60 @@ var countryFacts = map[Country]CountryFacts{
 	"CI": {
 		Currency: "XOF", Languages: []string{"fr"},
 		English: "Côte d'Ivoire", French: "Côte d'Ivoire", CallingCode: "225", Digits: 10,
+		MinorUnit: 0, Payer: Payer{Name: "Awa Koné", Resource: "awa-kone", MSISDN: "+2250700000001"},
 	},
 	"RW": {
 		Currency: "RWF", Languages: []string{"en"},
 		English: "Rwanda", French: "Rwanda", CallingCode: "250", Digits: 9,
+		MinorUnit: 0, Payer: Payer{Name: "Aline Mukamana", Resource: "aline-mukamana", MSISDN: "+250788000001"},
 	},
 	"BJ": {
 		Currency: "XOF", Languages: []string{"fr"},
 		English: "Benin", French: "Bénin", CallingCode: "229", Digits: 10,
+		MinorUnit: 0, Payer: Payer{Name: "Afi Dossou", Resource: "afi-dossou", MSISDN: "+2290197000001"},
 		Former: FormerNumbers{Digits: 8, Lead: "01", Until: "30 November 2024"},
 	},
 	"TG": {
 		Currency: "XOF", Languages: []string{"fr"},
 		English: "Togo", French: "Togo", CallingCode: "228", Digits: 8,
+		MinorUnit: 0, Payer: Payer{Name: "Kossi Mensah", Resource: "kossi-mensah", MSISDN: "+22896000001"},
 	},
 	"KE": {
 		Currency: "KES", Languages: []string{"en", "sw"},
 		English: "Kenya", French: "Kenya", CallingCode: "254", Digits: 9,
+		MinorUnit: 2, Payer: Payer{Name: "Wanjiru Otieno", Resource: "wanjiru-otieno", MSISDN: "+254712000001"},
+	},
+	"SN": {
+		Currency: "XOF", Languages: []string{"fr"},
+		English: "Senegal", French: "Sénégal", CallingCode: "221", Digits: 9,
+		MinorUnit: 0, Payer: Payer{Name: "Fatou Diop", Resource: "fatou-diop", MSISDN: "+221770000001"},
+	},
+	"UG": {
+		Currency: "UGX", Languages: []string{"en"},
+		English: "Uganda", French: "Ouganda", CallingCode: "256", Digits: 9,
+		MinorUnit: 0, Payer: Payer{Name: "Grace Nakato", Resource: "grace-nakato", MSISDN: "+256770000001"},
+	},
+	"GH": {
+		Currency: "GHS", Languages: []string{"en"},
+		English: "Ghana", French: "Ghana", CallingCode: "233", Digits: 9,
+		MinorUnit: 2, Payer: Payer{Name: "Ama Owusu", Resource: "ama-owusu", MSISDN: "+233240000001"},
+	},
+	"CM": {
+		Currency: "XAF", Languages: []string{"fr", "en"},
+		English: "Cameroon", French: "Cameroun", CallingCode: "237", Digits: 9,
+		MinorUnit: 0, Payer: Payer{Name: "Marie Ngono", Resource: "marie-ngono", MSISDN: "+237670000001"},
+	},
+	"ZM": {
+		Currency: "ZMW", Languages: []string{"en"},
+		English: "Zambia", French: "Zambie", CallingCode: "260", Digits: 9,
+		MinorUnit: 2, Payer: Payer{Name: "Mutinta Banda", Resource: "mutinta-banda", MSISDN: "+260970000001"},
 	},
 }
 
 // Markets lists every operator in every country that it is in.
 var Markets = []MarketFacts{
 	{
-		Operator: "mtn", Country: "CI", TestNumbers: "+2250530000", USSD: "*133#", Example: "+2250506123456",
+		Operator: "mtn", Country: "CI", TestNumbers: "+2250530000", USSD: "*133#", Example: "+2250506123456", NameInAPI: "mtnivorycoast",
 		Prefixes: []string{"05"},
 	},
 	{
@@ -58,7 +88,7 @@ var Markets = []MarketFacts{
 		Prefixes: []string{"01"},
 	},
 	{
-		Operator: "mtn", Country: "RW", TestNumbers: "+250790000", USSD: "*182#", Example: "+250788123456",
+		Operator: "mtn", Country: "RW", TestNumbers: "+250790000", USSD: "*182#", Example: "+250788123456", NameInAPI: "mtnrwanda",
 		Prefixes: []string{"78", "79"},
 	},
 	{
@@ -72,7 +102,7 @@ var Markets = []MarketFacts{
 		Prefixes: []string{"72", "73"},
 	},
 	{
-		Operator: "mtn", Country: "BJ", TestNumbers: "+2290142000", Example: "+2290197123456",
+		Operator: "mtn", Country: "BJ", TestNumbers: "+2290142000", Example: "+2290197123456", NameInAPI: "mtnbenin",
 		Prefixes: []string{"0142", "0146", "0150", "0151", "0152", "0153", "0154", "0156", "0157", "0159", "0161", "0162", "0166", "0167", "0169", "0190", "0191", "0196", "0197"},
 	},
 	{
@@ -93,7 +123,39 @@ var Markets = []MarketFacts{
 		Prefixes: []string{"78", "79", "96", "97", "98", "99"},
 	},
 	{
-		Operator: "mpesa", Country: "KE", TestNumbers: "+254110000", USSD: "*334#", Example: "+254712345678",
+		Operator: "mpesa", Country: "KE", TestNumbers: "+254110000", USSD: "*334#", Example: "+254712345678", MaxAmount: 250000, PromptSeconds: 60,
 		Prefixes: []string{"11", "14", "70", "71", "72", "740", "741", "742", "743", "745", "746", "748", "749", "757", "758", "759", "768", "769", "79"},
+	},
+	{
+		Operator: "airtel", Country: "KE", TestNumbers: "+254100000", USSD: "*334#", Example: "+254733123456",
+		Prefixes: []string{"10", "73", "750", "751", "752", "753", "754", "755", "756", "761", "762", "78"},
+	},
+	{
+		Operator: "orange", Country: "SN", TestNumbers: "+221710000", Example: "+221771234567",
+		Prefixes: []string{"71", "77", "78"},
+	},
+	{
+		Operator: "mtn", Country: "UG", TestNumbers: "+256790000", USSD: "*165#", Example: "+256772123456", NameInAPI: "mtnuganda",
+		Prefixes: []string{"76", "77", "78", "790", "791", "792", "793", "794"},
+	},
+	{
+		Operator: "airtel", Country: "UG", TestNumbers: "+256740000", USSD: "*185#", Example: "+256701123456",
+		Prefixes: []string{"70", "730", "74", "75", "795"},
+	},
+	{
+		Operator: "mtn", Country: "GH", TestNumbers: "+233530000", USSD: "*170#", Example: "+233244123456", NameInAPI: "mtnghana",
+		Prefixes: []string{"24", "25", "53", "54", "55", "59"},
+	},
+	{
+		Operator: "mtn", Country: "CM", TestNumbers: "+237680000", USSD: "*126#", Example: "+237677123456", NameInAPI: "mtncameroon",
+		Prefixes: []string{"650", "651", "652", "653", "654", "67", "680", "681", "682", "683"},
+	},
+	{
+		Operator: "orange", Country: "CM", TestNumbers: "+237640000", Example: "+237699123456",
+		Prefixes: []string{"64", "655", "656", "657", "658", "659", "686", "687", "688", "689", "69"},
+	},
+	{
+		Operator: "airtel", Country: "ZM", TestNumbers: "+260570000", Example: "+260977123456",
+		Prefixes: []string{"57", "77", "97"},
 	},
 }
