@@ -5,7 +5,8 @@ package v1alpha1
 // +kubebuilder:validation:Enum=mtn;orange;moov;airtel;mpesa
 type Operator string
 
-// Country is the ISO 3166 alpha-2 code of a market: CI (Côte d'Ivoire), RW (Rwanda), BJ (Benin), TG (Togo), KE (Kenya), SN (Senegal), UG (Uganda), GH (Ghana), CM (Cameroon) or ZM (Zambia).
+// Country is the ISO 3166 alpha-2 code of a market: CI (Côte d'Ivoire), RW (Rwanda), BJ (Benin), TG (Togo),
+// KE (Kenya), SN (Senegal), UG (Uganda), GH (Ghana), CM (Cameroon) or ZM (Zambia).
 //
 // +kubebuilder:validation:Enum=CI;RW;BJ;TG;KE;SN;UG;GH;CM;ZM
 type Country string

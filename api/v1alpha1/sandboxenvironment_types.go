@@ -221,7 +221,12 @@ type Environment struct {
 	// +required
 	Operator Operator `json:"operator"`
 
-	// country is the market: CI, RW, BJ, TG, KE, SN, UG, GH, CM or ZM. It determines the currency. mtn is in CI, RW, BJ, TG, UG, GH and CM only. orange is in CI, RW, BJ, TG, SN and CM only. moov is in CI, RW, BJ and TG only. airtel is in RW, KE, UG and ZM only. mpesa is in KE only.
+	// country is the market: CI, RW, BJ, TG, KE, SN, UG, GH, CM or ZM. It determines the currency.
+	// mtn is in CI, RW, BJ, TG, UG, GH and CM only.
+	// orange is in CI, RW, BJ, TG, SN and CM only.
+	// moov is in CI, RW, BJ and TG only.
+	// airtel is in RW, KE, UG and ZM only.
+	// mpesa is in KE only.
 	//
 	// +required
 	Country Country `json:"country"`

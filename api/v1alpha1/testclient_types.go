@@ -45,9 +45,9 @@ type TestClientSpec struct {
 	// +optional
 	Operator Operator `json:"operator,omitempty"`
 
-	// country is the SIM's market: CI, RW, BJ, TG, KE, SN, UG, GH, CM or ZM. It determines the currency. Default: the country of the number's
-	// country code. It cannot be changed after status.country is set. But you may always write the value of
-	// status.country here.
+	// country is the SIM's market: CI, RW, BJ, TG, KE, SN, UG, GH, CM or ZM.
+	// It determines the currency. Default: the country of the number's country code. It cannot be changed after
+	// status.country is set. But you may always write the value of status.country here.
 	//
 	// +optional
 	Country Country `json:"country,omitempty"`

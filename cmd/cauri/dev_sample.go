@@ -13,17 +13,20 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// devPhone is a test client of the sample.
-type devPhone struct {
-	MSISDN, Person, Name string // Name is that of the resource
-	alone                bool   // it is in the sample of its country only
-}
+// devPhone is a test client of the sample: the payer that the table of markets has for a country.
+type devPhone payments.Payer
 
-var devPhones = []devPhone{
-	{"+2250700000001", "Awa Koné", "awa-kone", false},
-	{"+250788000001", "Aline Mukamana", "aline-mukamana", false},
-	{"+2290197000001", "Afi Dossou", "afi-dossou", true},
-	{"+22896000001", "Kossi Mensah", "kossi-mensah", true},
+// devPhones returns the phones of the sample: that of a country, or without one those of the first two countries, which are
+// enough to see two currencies.
+func devPhones(country payments.Country) (phones []devPhone) {
+	countries := payments.Countries[:2]
+	if country != "" {
+		countries = []payments.Country{country}
+	}
+	for _, c := range countries {
+		phones = append(phones, devPhone(c.Facts().Payer))
+	}
+	return phones
 }
 
 // Market returns the operator and the country of the phone, by its number.
@@ -39,9 +42,7 @@ func devSample(country payments.Country) ([]byte, error) {
 	if country != "" && !slices.Contains(payments.Countries, country) {
 		return nil, fmt.Errorf("--country=%s (CAURI_COUNTRY): write one of %s", country, payments.OneOf(payments.Countries))
 	}
-	phones := slices.DeleteFunc(slices.Clone(devPhones), func(p devPhone) bool {
-		return country == "" && p.alone || country != "" && p.Market().Country != country
-	})
+	phones := devPhones(country)
 	first := phones[0].Market()
 	place := func(m sandboxes.Market) int {
 		switch {
@@ -106,7 +107,7 @@ spec:
   sandboxRef: {name: shop}
   msisdn: %q
   balance: 1000000
-`, p.Person, p.Market().Operator.Name(), p.Market().Country, p.Name, p.MSISDN)
+`, p.Name, p.Market().Operator.Name(), p.Market().Country, p.Resource, p.MSISDN)
 	}
 	return text.Bytes()
 }

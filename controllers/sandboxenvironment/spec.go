@@ -138,12 +138,22 @@ func environmentConfig(environment v1alpha1.Environment) sandboxes.EnvironmentCo
 			AbsorptionPct: int(valueOr(environment.MerchantAbsorptionPct, defaultAbsorptionPct)),
 		},
 		UnknownPolicy: policy,
-		MaxAmount:     environment.MaxAmount,
+		MaxAmount:     maxAmount(environment),
 		Vague:         environment.Fidelity == vagueFidelity,
 		Quirks:        quirks(environment.Quirks),
 		CallbackURL:   environment.CallbackURL,
 		CallbackHash:  environment.CallbackHash,
 	}
+}
+
+// maxAmount returns the limit of an environment: that of the spec, or else the operator's own limit. It is nil if no source
+// for the operator's limit is known.
+func maxAmount(environment v1alpha1.Environment) *int64 {
+	own := payments.Facts(payments.Operator(environment.Operator), payments.Country(environment.Country)).MaxAmount
+	if environment.MaxAmount != nil || own == 0 {
+		return environment.MaxAmount
+	}
+	return &own
 }
 
 // vagueFidelity is the fidelity of an environment whose failures have no specific reason.

@@ -21,8 +21,8 @@ var (
 	operatorText  = regexp.MustCompile(`(operator: |operator of the transaction: |json:"operator" doc:")(?:\w+, )*\w+ or \w+(\.)`)
 	countryText   = regexp.MustCompile(`(market: |country of the transaction: )(?:[A-Z]{2}, )*[A-Z]{2} or [A-Z]{2}(\.)`)
 	currencyText  = regexp.MustCompile(`(market's currency: |currency of the amount: |currency of the float: )(?:[A-Z]{3}, )*[A-Z]{3} or [A-Z]{3}(\.)`)
-	namesText     = regexp.MustCompile(`(code of a market: )(?:[A-Z]{2} \([^)]*\), )*[A-Z]{2} \([^)]*\) or [A-Z]{2} \([^)]*\)(\.)`)
-	onlyText      = regexp.MustCompile(`( \w+ is in [A-Z]{2}(?:(?:,| and) [A-Z]{2})* only\.)+\n`)
+	namesText     = regexp.MustCompile(`(code of a market:)(?:(?: |\n// )(?:or )?[A-Z]{2} \([^)]*\),?)+(\.)`)
+	onlyText      = regexp.MustCompile(`(?:\t// \w+ is in [A-Z]{2}(?:(?:,| and) [A-Z]{2})* only\.\n)+`)
 	onlyRules     = regexp.MustCompile(`(?:// \+kubebuilder:validation:XValidation:rule="(.*)self.operator != '\w+' \|\| self.country (?:==|in) [^"]*",message="[^"]*"\n)+`)
 )
 
@@ -38,7 +38,7 @@ func (t table) rewrite(text []byte) []byte {
 	put(marketBound, fmt.Sprint(t.marketBound()))
 	put(currencyBound, fmt.Sprint(len(t.Currencies())))
 	put(currencyText, payments.OneOf(t.Currencies()))
-	put(namesText, payments.OneOf(t.named()))
+	put(namesText, t.named())
 	put(countryTag, strings.Join(t.countries(), ","))
 	put(operatorText, payments.OneOf(t.operators()))
 	put(countryText, payments.OneOf(t.countries()))
@@ -48,12 +48,12 @@ func (t table) rewrite(text []byte) []byte {
 			fmt.Fprintf(&rules, "// +kubebuilder:validation:XValidation:rule=\"${1}self.operator != '%s' || self.country in ['%s']\","+
 				"message=\"%[1]s is available in %[3]s only: write country: %[4]s, or another operator\"\n",
 				o, strings.Join(in, "', '"), payments.AllOf(in), payments.OneOf(in))
-			fmt.Fprintf(&sentences, " %s is in %s only.", o, payments.AllOf(in))
+			fmt.Fprintf(&sentences, "\t// %s is in %s only.\n", o, payments.AllOf(in))
 		}
 	}
 	if rules.Len() > 0 { // an empty list could not be found and replaced again
 		text = onlyRules.ReplaceAll(text, []byte(rules.String()))
-		text = onlyText.ReplaceAll(text, []byte(sentences.String()+"\n"))
+		text = onlyText.ReplaceAll(text, []byte(sentences.String()))
 	}
 	return text
 }
@@ -65,10 +65,27 @@ func (t table) marketBound() int {
 	return (len(t.Markets) + step - 1) / step * step
 }
 
-// named returns the countries as texts such as "RW (Rwanda)".
-func (t table) named() (texts []string) {
-	for _, c := range t.Countries {
-		texts = append(texts, c.Code+" ("+c.English+")")
+// named returns the countries as texts such as " RW (Rwanda)", over several lines of a comment.
+func (t table) named() string {
+	var b strings.Builder
+	column := len("// Country is the ISO 3166 alpha-2 code of a market:")
+	for i, c := range t.Countries {
+		text := c.Code + " (" + c.English + ")"
+		switch i {
+		case len(t.Countries) - 1:
+			text = "or " + text
+		case len(t.Countries) - 2:
+		default:
+			text += ","
+		}
+		if column += 1 + len(text); column > commentWidth {
+			b.WriteString("\n//")
+			column = len("// ") + len(text)
+		}
+		b.WriteString(" " + text)
 	}
-	return texts
+	return b.String()
 }
+
+// commentWidth is the width of the lines of a comment.
+const commentWidth = 118

@@ -1,5 +1,5 @@
 // Command markets writes the table of markets, server/payments/markets.yaml, to other files. These are the same table in
-// Go, the markers of the resources' types, which controller-gen reads, and the tags of the API's requests. It also writes the
+// Go, the markers of the resources' types, which controller-gen reads, the tags of the API's requests, and the tables of documents. It also writes the
 // type of the resources with the quirks of the operators' packages.
 package main
 
@@ -55,6 +55,18 @@ func write(t table) error {
 			}
 		}
 	}
+	for _, page := range pages {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			return err
+		}
+		if text, err = t.page(page, text); err != nil {
+			return err
+		}
+		if err := os.WriteFile(page, text, 0o644); err != nil {
+			return err
+		}
+	}
 	quirks, err := t.quirksType()
 	if err != nil {
 		return err
@@ -68,10 +80,7 @@ func write(t table) error {
 
 // table is the file with the markets, and the quirks of the operators' packages.
 type table struct {
-	Sources map[string]struct {
-		Title string
-		Seen  string
-	}
+	Sources   map[string]struct{ Title, Seen, Mark string }
 	Operators []struct {
 		Code, Name, Service string
 		Sources             sources

@@ -72,7 +72,7 @@ type MarketFacts struct {
 
 // PromptTime is how long a phone asks its holder. It is zero if no source is known: then a payment waits as long as the
 // sandbox has it.
-func (m *MarketFacts) PromptTime() time.Duration { return time.Duration(m.PromptSeconds) * time.Second }
+func (m MarketFacts) PromptTime() time.Duration { return time.Duration(m.PromptSeconds) * time.Second }
 
 // Facts returns the row of an operator. It is zero for an unknown operator.
 func (o Operator) Facts() OperatorFacts { return operatorFacts[o] }
@@ -153,6 +153,7 @@ type Currency string
 const (
 	XOF Currency = "XOF"
 	RWF Currency = "RWF"
+	XAF Currency = "XAF"
 )
 
 // Currency returns the currency of a market; ok is false for a country that is no market.

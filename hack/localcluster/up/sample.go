@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/cauri-dev/cauri/hack/localcluster/kube"
+	"github.com/cauri-dev/cauri/server/payments"
 )
 
 var secretResource = schema.GroupVersionResource{Version: "v1", Resource: "secrets"}
@@ -26,9 +27,6 @@ type sample struct {
 	webhookURL      string
 	signingSecret   string
 }
-
-// currencies are the currencies of the supported countries.
-var currencies = map[string]string{"CI": "XOF", "BJ": "XOF", "TG": "XOF", "RW": "RWF"}
 
 // addReceiver sets the webhook of sandboxes without one to the address of `cauri listen`. The samples have no webhook,
 // because most clusters do not allow a loopback address.
@@ -73,7 +71,8 @@ func describeSample(sandbox *unstructured.Unstructured, objects []*unstructured.
 	if slug := firstOf(sandbox, "stores")["slug"]; slug != nil {
 		found.store = fmt.Sprint(slug)
 	}
-	found.currency = currencies[fmt.Sprint(firstOf(sandbox, "environments")["country"])]
+	country := payments.Country(fmt.Sprint(firstOf(sandbox, "environments")["country"]))
+	found.currency = string(country.Facts().Currency)
 	for _, object := range objects {
 		of, _, _ := unstructured.NestedString(object.Object, "spec", "sandboxRef", "name")
 		if object.GetKind() == kube.TestClientKind && object.GetNamespace() == found.namespace && of == found.name {

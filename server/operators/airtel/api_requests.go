@@ -96,7 +96,7 @@ func newOrder(r *operatorapi.Request, e operatorapi.Environment, operation, part
 	}
 	number := strings.Trim(string(who.MSISDN), `"`)
 	if number == "" || number == "null" {
-		return nil, nil, operatorapi.Refuse(operatorapi.Invalid).Expect(party+".msisdn", operatorapi.NumberForm("", e.Country, lengthOfNumber))
+		return nil, nil, operatorapi.Refuse(operatorapi.Invalid).Expect(party+".msisdn", operatorapi.NumberForm("", e.Country, e.Country.Facts().Digits))
 	}
 	msisdn, err := msisdnOf(party+".msisdn", number, e.Country)
 	if err != nil {
@@ -160,20 +160,17 @@ func amountOf(raw json.RawMessage) (int64, error) {
 	return amount, nil
 }
 
-// lengthOfNumber is the length of a number without its country code.
-const lengthOfNumber = 9
-
 var digits = regexp.MustCompile(`^[0-9]+$`)
 
-// msisdnOf returns a number in E.164. The text has 9 digits, or 12 with the country code. The parameter part is the name
-// of the field or of the parameter that has the text.
+// msisdnOf returns a number in E.164. The text has the digits of a number of the country, or the country code before them.
+// The parameter part is the name of the field or of the parameter that has the text.
 func msisdnOf(part, text string, country payments.Country) (string, error) {
-	national, code := text, country.CallingCode()
-	if len(text) == len(code)+lengthOfNumber {
+	national, code, length := text, country.CallingCode(), country.Facts().Digits
+	if len(text) == len(code)+length {
 		national = strings.TrimPrefix(text, code)
 	}
-	if len(national) != lengthOfNumber || !digits.MatchString(national) {
-		return "", operatorapi.Refuse(wrongNumber).Expect(part, operatorapi.NumberForm(text, country, lengthOfNumber))
+	if len(national) != length || !digits.MatchString(national) {
+		return "", operatorapi.Refuse(wrongNumber).Expect(part, operatorapi.NumberForm(text, country, length))
 	}
 	return "+" + code + national, nil
 }

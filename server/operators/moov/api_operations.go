@@ -122,7 +122,7 @@ func (c *soapCall) field(name string) string { return c.fields[name] }
 func (c *soapCall) msisdn(country payments.Country) (string, error) {
 	number := c.fields["msisdn"]
 	if number == "" {
-		return "", operatorapi.Refuse(incomplete).Expect("msisdn", operatorapi.NumberForm("", country, lengths[country][0]))
+		return "", operatorapi.Refuse(incomplete).Expect("msisdn", operatorapi.NumberForm("", country, country.Facts().Digits))
 	}
 	return msisdnOf("msisdn", number, country)
 }

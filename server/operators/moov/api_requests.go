@@ -14,10 +14,6 @@ const (
 	maxText      = 200 // Assumed
 )
 
-// lengths are the lengths of numbers without the calling code, by country. Benin has ten digits, and eight in its
-// former format.
-var lengths = map[payments.Country][]int{payments.Benin: {10, 8}, payments.Togo: {8}}
-
 // orderNames are the names of the fields of a call that moves money.
 type orderNames struct{ reference, number, amount string }
 
@@ -28,7 +24,7 @@ func newOrder(
 ) (*operatorapi.Order, error) {
 	reference := given(names.reference)
 	if given(names.number) == "" {
-		return nil, operatorapi.Refuse(incomplete).Expect(names.number, operatorapi.NumberForm("", e.Country, lengths[e.Country][0]))
+		return nil, operatorapi.Refuse(incomplete).Expect(names.number, operatorapi.NumberForm("", e.Country, e.Country.Facts().Digits))
 	}
 	if given(names.amount) == "" {
 		return nil, operatorapi.Refuse(incomplete).Expect(names.amount, operatorapi.WholeUnits)
@@ -79,9 +75,11 @@ var digits = regexp.MustCompile(`^[0-9]{8,13}$`)
 // msisdnOf returns a number of a country in E.164. The text may have the country code or not. The parameter field is the
 // name of the field with the text.
 func msisdnOf(field, text string, country payments.Country) (string, error) {
-	if code := country.CallingCode(); digits.MatchString(text) {
-		for _, length := range lengths[country] {
+	facts := country.Facts()
+	if code := facts.CallingCode; digits.MatchString(text) {
+		for _, length := range []int{facts.Digits, facts.Former.Digits} { // the latter is 0 where no former format is in use
 			switch {
+			case length == 0:
 			case len(text) == length:
 				return "+" + code + text, nil
 			case len(text) == len(code)+length && strings.HasPrefix(text, code):
@@ -89,5 +87,5 @@ func msisdnOf(field, text string, country payments.Country) (string, error) {
 			}
 		}
 	}
-	return "", operatorapi.Refuse(wrongNumber).Expect(field, operatorapi.NumberForm(text, country, lengths[country][0]))
+	return "", operatorapi.Refuse(wrongNumber).Expect(field, operatorapi.NumberForm(text, country, facts.Digits))
 }

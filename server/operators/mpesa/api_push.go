@@ -11,9 +11,6 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// promptTime is how long a prompt lives on a phone (Assumed: guides wait a minute).
-const promptTime = time.Minute
-
 // The transaction types of pushes: to a pay bill, and to a till.
 const (
 	payBill  = "CustomerPayBillOnline"
@@ -184,7 +181,8 @@ func (b *pushBody) order(s operatorapi.Sandbox, now time.Time) (*operatorapi.Ord
 			Details: payments.Details{MSISDN: payer, Currency: string(e.Currency), Description: &description}, Country: e.Country, Amount: amount,
 			OrderRef: string(b.AccountReference),
 		},
-		Operation: pushCall, CallbackURL: b.CallBackURL, PromptTime: promptTime, Sent: sent{ShortCode: string(b.BusinessShortCode)},
+		Operation: pushCall, CallbackURL: b.CallBackURL, PromptTime: payments.Facts(payments.MPesa, e.Country).PromptTime(),
+		Sent: sent{ShortCode: string(b.BusinessShortCode)},
 	}, nil
 }
 

@@ -29,7 +29,7 @@ const (
 func NewAPI() *operatorapi.API {
 	return &operatorapi.API{
 		Operator: payments.MTN, Routes: routes(), Key: subscriptionKey, KeyHeader: keyHeader, Derive: deriveCredentials, Examples: examples,
-		CountryText: targetNames(),
+		CountryText: targetNames,
 		Refuse:      refuse, OwnAdvice: advice, Expected: expected,
 		Parts: parts, NeedsLength: true, Callback: newCallback, Facts: facts, Quirks: quirks, Logged: logged, SecretForm: secretForm,
 		ContentType: "application/json;charset=utf-8",

@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"github.com/cauri-dev/cauri/server/operators/operatorapi"
+	"github.com/cauri-dev/cauri/server/payments"
 )
 
 // The refusals that only MTN has.
@@ -92,11 +93,11 @@ var refusals = map[operatorapi.Reason]refusal{
 var advice = map[operatorapi.Reason]operatorapi.Advice{
 	wrongTarget: {
 		When:    "`X-Target-Environment` names no enabled environment of the sandbox.",
-		Instead: "Send `mtnrwanda`, `mtnivorycoast` or `mtnbenin`, as the sandbox has it, or `sandbox`.",
+		Instead: "Send " + payments.OneOf(targets("`")) + ", as the sandbox has it, or `sandbox`.",
 	},
 	wrongCurrency: {
 		When:    "The currency is not that of the target environment.",
-		Instead: "Send RWF to `mtnrwanda`, and XOF to `mtnivorycoast` and `mtnbenin`. Only the target `sandbox` takes EUR.",
+		Instead: "Send the currency of the country, such as RWF to `mtnrwanda`. Only the target `sandbox` takes EUR.",
 	},
 	wrongCallbackHost: {
 		When:    "`X-Callback-Url` has another host than the API user, or one that callbacks may not go to.",

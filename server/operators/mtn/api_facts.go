@@ -1,6 +1,9 @@
 package mtn
 
-import "github.com/cauri-dev/cauri/server/operators/operatorapi"
+import (
+	"github.com/cauri-dev/cauri/server/operators/operatorapi"
+	"github.com/cauri-dev/cauri/server/payments"
+)
 
 const (
 	portal   = "MTN portal"
@@ -25,7 +28,7 @@ var facts = []operatorapi.Fact{
 		"TestMTNProvisioning"),
 	operatorapi.Assumed.Fact("order of checks: key, call, token, target, reference, body, currency, callback host, duplicate",
 		operatorapi.OurChoice, "TestMTNRefusals"),
-	operatorapi.Documented.Fact("`X-Target-Environment`: `mtnivorycoast`, `mtnbenin`, `mtnrwanda`, `sandbox`; others 500 "+
+	operatorapi.Documented.Fact("`X-Target-Environment`: "+payments.AllOf(targets("`"))+", and `sandbox`; others 500 "+
 		"`NOT_ALLOWED_TARGET_ENVIRONMENT`",
 		portal, "TestMTNRefusals"),
 	operatorapi.Documented.Fact("under the target `sandbox`, EUR is taken, and balances are told in EUR", recorded,

@@ -12,7 +12,7 @@ const (
 var (
 	referenceField = operatorapi.Field{Name: referenceHeader, Pattern: uuidForm, About: "A UUID of version 4, a new one for each request: the id of what is made."}
 	targetField    = operatorapi.Field{
-		Name: targetHeader, Enum: []string{"mtnivorycoast", "mtnbenin", "mtnrwanda", sandboxTarget},
+		Name: targetHeader, Enum: append(targets(""), sandboxTarget),
 		About: "An environment of the sandbox; `sandbox` is the first one, with EUR beside its own currency.",
 	}
 	callbackField = operatorapi.Field{

@@ -135,19 +135,26 @@ func referenceOf(h http.Header) (string, error) {
 	return reference, wrongUnless(uuid4.MatchString(reference), referenceHeader, "a UUID of version 4")
 }
 
-// targetNames returns the target environment of each country.
-func targetNames() map[payments.Country]string {
+// targetNames are MTN's names of target environments, by country. They are in the table of markets. A sandbox may have only
+// some of them.
+var targetNames = func() map[payments.Country]string {
 	all := map[payments.Country]string{}
-	for name, country := range targets {
-		all[country] = name
+	for _, country := range payments.MTN.Countries() {
+		if name := payments.Facts(payments.MTN, country).NameInAPI; name != "" {
+			all[country] = name
+		}
 	}
 	return all
-}
+}()
 
-// targets are MTN's names of target environments, with their countries (Documented). A sandbox may have only some of
-// them.
-var targets = map[string]payments.Country{
-	"mtnivorycoast": payments.CoteDIvoire, "mtnbenin": payments.Benin, "mtnrwanda": payments.Rwanda,
+// targets are the names of all target environments, with the given text around each, in the order of the table.
+func targets(around string) (names []string) {
+	for _, country := range payments.Countries {
+		if name := targetNames[country]; name != "" {
+			names = append(names, around+name+around)
+		}
+	}
+	return names
 }
 
 // target is the target environment of a request.
@@ -181,7 +188,7 @@ func targetOf(s operatorapi.Sandbox, r *operatorapi.Request) (target, error) {
 			e.AnyNumber = true
 			return target{e, true}, nil
 		}
-		if country, known := targets[name]; known && country == e.Country {
+		if name != "" && name == targetNames[e.Country] {
 			return target{e, false}, nil
 		}
 	}
@@ -194,10 +201,8 @@ func targetsOf(s operatorapi.Sandbox) (names []string) {
 		if on, set := e.Quirks[quirkSandboxTarget]; i == 0 && (on || !set) {
 			names = append(names, sandboxTarget)
 		}
-		for name, country := range targets {
-			if country == e.Country {
-				names = append(names, name)
-			}
+		if name := targetNames[e.Country]; name != "" {
+			names = append(names, name)
 		}
 	}
 	return names

@@ -1,7 +1,6 @@
 package orange
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -48,9 +47,8 @@ var french = ussd.Of(payments.Orange, payments.CoteDIvoire)
 
 // newView returns the page of an order in its state.
 func newView(v *operatorapi.Visit, o *order) *view {
-	money := map[string]string{string(payments.XOF): "FCFA"}
 	shown := &view{
-		Frame: newFrame(v.Look), Merchant: o.Merchant, Amount: french.Digits(o.Amount), Money: cmp.Or(money[o.Money], o.Money),
+		Frame: newFrame(v.Look), Merchant: o.Merchant, Amount: french.Digits(o.Amount), Money: ussd.CurrencyIn("fr", payments.Currency(o.Money)),
 		Order: o.Reference, Back: o.ReturnURL,
 	}
 	switch o.state {

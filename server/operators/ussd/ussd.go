@@ -21,7 +21,8 @@ type Texts struct {
 	fee, noFee             string // sentences that ask for the PIN
 	paid, received, refund string // sentences, with | around the amount
 	balance                string
-	money, group           string // an amount with its currency, and the separator of groups of digits
+	money, group           string // a currency with its amount, and the separator of groups of digits
+	currency               string
 	failed                 string
 	failures               map[payments.Status]string
 }
@@ -31,7 +32,7 @@ var english = Texts{
 	fee: "%s + fee %s. Enter your PIN to confirm.", noFee: "Fee %s. Enter your PIN to confirm.",
 	paid: "You have paid |%s| to %s. Fee %s.", received: "You have received |%s| from %s.",
 	refund: "You have received a refund of |%s| from %s.", balance: "New balance %s. Txn %s. %s. Ref",
-	money: "RWF %s", group: ",", failed: "The payment has failed. Nothing was paid.",
+	money: "%[1]s %[2]s", group: ",", failed: "The payment has failed. Nothing was paid.",
 	failures: map[payments.Status]string{
 		payments.UserCancelled:     "You have cancelled. Nothing was paid.",
 		payments.PINInvalid:        "Wrong PIN. Nothing was paid.",
@@ -47,7 +48,7 @@ var french = Texts{
 	fee:     "%s + frais %s. Tapez votre code secret pour valider.", noFee: "Frais %s. Tapez votre code secret pour valider.",
 	paid: "Vous avez payé |%s| à %s. Frais %s.", received: "Vous avez reçu |%s| de %s.",
 	refund: "Vous avez reçu un remboursement de |%s| de %s.", balance: "Nouveau solde %s. Txn %s. %s. Réf",
-	money: "%s FCFA", group: "\u202f", failed: "Le paiement a échoué. Rien n'a été payé.",
+	money: "%[2]s %[1]s", group: "\u202f", failed: "Le paiement a échoué. Rien n'a été payé.",
 	failures: map[payments.Status]string{
 		payments.UserCancelled:     "Vous avez annulé. Rien n'a été payé.",
 		payments.PINInvalid:        "Code secret incorrect. Rien n'a été payé.",
@@ -64,7 +65,17 @@ func Of(o payments.Operator, country payments.Country) Texts {
 		s = english
 	}
 	s.Service, s.Code = o.Facts().Service, payments.Facts(o, country).USSD
+	s.currency = CurrencyIn(s.Lang, country.Facts().Currency)
 	return s
+}
+
+// CurrencyIn returns a currency as people write it in a language. In French, the two CFA francs have a name; any other
+// currency is its code.
+func CurrencyIn(lang string, c payments.Currency) string {
+	if lang == french.Lang && (c == payments.XOF || c == payments.XAF) {
+		return "FCFA"
+	}
+	return string(c)
 }
 
 // Digits returns a number with its digits in groups of three.
@@ -77,7 +88,7 @@ func (s *Texts) Digits(n int64) string {
 }
 
 // Money returns an amount, in whole units of the country's currency.
-func (s *Texts) Money(amount int64) string { return fmt.Sprintf(s.money, s.Digits(amount)) }
+func (s *Texts) Money(amount int64) string { return fmt.Sprintf(s.money, s.currency, s.Digits(amount)) }
 
 // Account returns the sentence that the account is suspended.
 func (s *Texts) Account() string { return fmt.Sprintf(s.account, s.Service) }
