@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/cauri-dev/cauri/api/v1alpha1"
+	"github.com/cauri-dev/cauri/server/payments"
 )
 
 // These tests ask a real API server, without storing anything, what the schema accepts, and look at exactly what it answers:
@@ -25,6 +26,12 @@ type schemaCase struct {
 	spec   string // YAML
 	refuse []string
 }
+
+// airtelOnly is the message about airtel in a country that it is not in.
+var airtelOnly = func() string {
+	in := payments.Airtel.Countries()
+	return "airtel is available in " + payments.AllOf(in) + " only: write country: " + payments.OneOf(in) + ", or another operator"
+}()
 
 func (s schemaCase) object(t *testing.T, c *cluster, kind string) *unstructured.Unstructured {
 	t.Helper()
@@ -183,9 +190,9 @@ credentials:
 			spec:   "environments: []",
 			refuse: []string{"spec.environments: spec.environments in body should have at least 1 items"},
 		},
-		"airtel outside Rwanda": {
+		"airtel elsewhere": {
 			spec:   "environments: [{operator: airtel, country: CI}]",
-			refuse: []string{"spec.environments[0]: airtel is available in RW only: write country: RW, or another operator"},
+			refuse: []string{"spec.environments[0]: " + airtelOnly},
 		},
 		"an environment twice": {spec: "environments: [{operator: mtn, country: RW}, {operator: mtn, country: RW}]", refuse: []string{
 			`spec.environments[1]: Duplicate value: {"country":"RW","operator":"mtn"}`}},
@@ -241,8 +248,8 @@ credentials:
 			refuse: []string{
 				`spec.stores[0].operatorCredentials[1]: Duplicate value: {"country":"RW","operator":"mtn"}`},
 		},
-		"credentials of airtel outside Rwanda": {spec: credentials("{operator: airtel, country: CI, secretRef: {name: s}}"), refuse: []string{
-			"spec.stores[0].operatorCredentials[0]: airtel is available in RW only: write country: RW, or another operator"}},
+		"credentials of airtel elsewhere": {spec: credentials("{operator: airtel, country: CI, secretRef: {name: s}}"), refuse: []string{
+			"spec.stores[0].operatorCredentials[0]: " + airtelOnly}},
 		"credentials without a Secret": {spec: credentials("{operator: mtn, country: RW}"), refuse: []string{
 			"spec.stores[0].operatorCredentials[0].secretRef: Required value"}},
 		"credentials in another namespace": {spec: credentials("{operator: mtn, country: RW, secretRef: {name: other/s}}"), refuse: []string{
@@ -368,9 +375,9 @@ func TestTestClientSchema(t *testing.T) {
 			refuse: []string{"spec.msisdn: numbers of BJ have 10 digits since 30 November 2024: write +2290197000001"},
 		},
 		"Benin since 2024": {spec: ref + "msisdn: '+2290197000001'"},
-		"airtel outside Rwanda": {
+		"airtel elsewhere": {
 			spec:   least + "operator: airtel\ncountry: CI",
-			refuse: []string{"spec: airtel is available in RW only: write country: RW, or another operator"},
+			refuse: []string{"spec: " + airtelOnly},
 		},
 		"airtel alone": {spec: least + "operator: airtel"},
 		"an unknown behavior": {
@@ -398,10 +405,10 @@ func TestAnUnknownFieldIsRefused(t *testing.T) {
 func TestImmutableFields(t *testing.T) {
 	c := newCluster(t)
 	const (
-		fixedOperator   = "spec.operator: operator cannot be changed: delete the TestClient and create it again"
-		fixedCountry    = "spec.country: country cannot be changed: delete the TestClient and create it again"
-		airtelElsewhere = "spec: airtel is available in RW only: write country: RW, or another operator"
+		fixedOperator = "spec.operator: operator cannot be changed: delete the TestClient and create it again"
+		fixedCountry  = "spec.country: country cannot be changed: delete the TestClient and create it again"
 	)
+	airtelElsewhere := "spec: " + airtelOnly
 	conditions := []metav1.Condition{
 		{Type: "Ready", Status: metav1.ConditionFalse, Reason: "OperatorUnknown", LastTransitionTime: metav1.Now()},
 	}

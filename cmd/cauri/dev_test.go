@@ -19,6 +19,7 @@ import (
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
 	"github.com/cauri-dev/cauri/cmd/cauri/cli"
 	"github.com/cauri-dev/cauri/server/operators"
+	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/stories"
 )
 
@@ -228,9 +229,10 @@ func TestDevSample(t *testing.T) {
 		}
 		text := printed.String()
 		var phones []string
-		for _, p := range devPhones {
-			if _, after, found := strings.Cut(text, "name: "+p.Name+"\n"); found && strings.Contains(after, p.MSISDN) {
-				phones = append(phones, p.Name+" "+p.MSISDN)
+		for _, c := range payments.Countries {
+			p := c.Facts().Payer
+			if _, after, found := strings.Cut(text, "name: "+p.Resource+"\n"); found && strings.Contains(after, p.MSISDN) {
+				phones = append(phones, p.Resource+" "+p.MSISDN)
 			}
 		}
 		var operator, market, currency string
@@ -241,23 +243,25 @@ func TestDevSample(t *testing.T) {
 		_, after, _ = strings.Cut(text, "currency: ")
 		_, _ = fmt.Sscan(after, &currency)
 		got := strings.ReplaceAll(fmt.Sprintf("%s/%s %s ", operator, market, currency), ",", "") + strings.Join(phones, ", ")
-		if got != want || strings.Count(text, "kind: TestClient") != len(phones) || strings.Count(text, "operator: ") != 13 {
+		if got != want || strings.Count(text, "kind: TestClient") != len(phones) || strings.Count(text, "operator: ") != len(payments.Markets) {
 			t.Errorf("--country=%s: got %s, want %s in\n%s", country, got, want, text)
 		}
 	}
-	err := (devOptions{country: "SN"}).writeSample(io.Discard)
-	_, again := (devOptions{country: "SN"}).manifests(t.Context())
+	err := (devOptions{country: "ZZ"}).writeSample(io.Discard)
+	_, again := (devOptions{country: "ZZ"}).manifests(t.Context())
 	if cli.ExitCode(err) != cli.ExitUsage || again == nil || err.Error() != again.Error() ||
-		!strings.Contains(err.Error(), "--country=SN (CAURI_COUNTRY): write one of CI, RW, BJ or TG") {
+		!strings.Contains(err.Error(), "--country=ZZ (CAURI_COUNTRY): write one of "+payments.OneOf(payments.Countries)) {
 		t.Errorf("got %v and %v", err, again)
 	}
 }
 
-// Each phone of the sample is one of its operator by its number, so that its resource need not name the operator.
+// Each country has a phone for the sample. It is one of its operator by its number, so that its resource need not name the operator.
 func TestPhonesOfTheSample(t *testing.T) {
-	for _, p := range devPhones {
-		if operator, country, ok := operators.Detect(p.MSISDN); !ok || operators.CheckLength(p.MSISDN) != nil {
-			t.Errorf("%s is of %s in %s", p.MSISDN, operator, country)
+	for _, c := range payments.Countries {
+		p := c.Facts().Payer
+		operator, country, ok := operators.Detect(p.MSISDN)
+		if !ok || country != c || operators.CheckLength(p.MSISDN) != nil || p.Name == "" || p.Resource == "" {
+			t.Errorf("%+v is of %s in %s, want one of %s", p, operator, country, c)
 		}
 	}
 }

@@ -27,7 +27,8 @@ func TestTheTableIsInEveryFile(t *testing.T) {
 	then.Operators = append(then.Operators, then.Operators[0])
 	then.Operators[len(then.Operators)-1].Code = "nosuch"
 	then.Countries = append(then.Countries, then.Countries[0])
-	then.Countries[len(then.Countries)-1].Code = "ZZ"
+	country := &then.Countries[len(then.Countries)-1]
+	country.Code, country.Currency, country.English, country.French = "ZZ", "ZZZ", "Nowhere", "Nulle part"
 	then.Markets = append(then.Markets, then.Markets[0])
 	last := &then.Markets[len(then.Markets)-1]
 	last.Operator, last.Country = "nosuch", "ZZ"
@@ -42,12 +43,17 @@ func TestTheTableIsInEveryFile(t *testing.T) {
 			t.Errorf("%s does not have the present lists: run `make generate` (-want +got):\n%s", file, diff)
 		}
 		added := then.rewrite(text)
-		if !bytes.Contains(added, []byte("nosuch")) {
-			t.Errorf("%s would not get an added operator", file)
+		if !bytes.Contains(added, []byte("nosuch")) && !bytes.Contains(added, []byte("ZZZ")) {
+			t.Errorf("%s would get neither an added operator nor an added currency", file)
 		}
 		rules += strings.Count(string(added), "self.operator != 'nosuch' || self.country in ['ZZ']")
-		lists := strings.Count(string(added), "airtel;nosuch") + strings.Count(string(added), "airtel,nosuch") + strings.Count(string(added), "airtel or nosuch")
-		if of := strings.Count(string(text), "moov;airtel") + strings.Count(string(text), "moov,airtel") + strings.Count(string(text), "moov or airtel"); lists != of {
+		lists, of := 0, 0
+		present := now.operators()
+		for _, between := range []string{";", ",", " or "} {
+			lists += strings.Count(string(added), present[len(present)-1]+between+"nosuch")
+			of += strings.Count(string(text), present[len(present)-2]+between+present[len(present)-1])
+		}
+		if lists != of {
 			t.Errorf("%s: %d of %d lists get an added operator", file, lists, of)
 		}
 		if diff := cmp.Diff(string(text), string(now.rewrite(added))); diff != "" {
@@ -56,6 +62,22 @@ func TestTheTableIsInEveryFile(t *testing.T) {
 	}
 	if rules != 3 {
 		t.Errorf("%d rules know that the added operator is in one country only, want those of environments, credentials and test clients", rules)
+	}
+	for _, page := range pages {
+		text, err := os.ReadFile("../../" + page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := now.page(page, text)
+		if diff := cmp.Diff(string(again), string(text)); err != nil || diff != "" {
+			t.Errorf("%s does not have the present tables (%v): run `make generate` (-want +got):\n%s", page, err, diff)
+		}
+		if added, err := then.page(page, text); err != nil || !bytes.Contains(added, []byte("| ZZ |")) || !bytes.Contains(added, []byte("nosuch")) {
+			t.Errorf("%s would not get an added market: %v", page, err)
+		}
+		if _, err := now.page(page, []byte("# A page without a table")); err == nil {
+			t.Errorf("nothing is said of %s without its tables", page)
+		}
 	}
 	quirks, err := then.quirksType()
 	if err != nil || !bytes.Contains(quirks, []byte("NosuchFreeTransfers *bool `json:\"nosuchFreeTransfers,omitempty\"`")) {

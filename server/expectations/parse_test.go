@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/cauri-dev/cauri/server/expectations"
+	"github.com/cauri-dev/cauri/server/payments"
 )
 
 func parse(t *testing.T, text string) []expectations.Line {
@@ -96,7 +97,7 @@ func TestWrongLines(t *testing.T) {
 			"queued, delivered or failed; expect[0].events.maxAttempts must be from 0 to 9999",
 		`[{"events":{"where":{"event":"payment.completed","type":"refund"},"count":1}}]`: "expect[0].events.where.type must be the type of " +
 			"the transactions that have this event: leave it out",
-		`[{"float":{"currency":"EUR"}}]`: "expect[0].float.currency must be XOF or RWF; expect[0].float.equals is required: write an amount, " +
+		`[{"float":{"currency":"EUR"}}]`: "expect[0].float.currency must be " + payments.OneOf(payments.Currencies) + "; expect[0].float.equals is required: write an amount, " +
 			"for example 48500",
 		`[{"testClient":{"msisdn":"0788","balance":-1}}]`: "expect[0].testClient.msisdn must be a number in international form: " +
 			"+ and the code of its country, digits only; expect[0].testClient.balance must be from 0 to 1000000000000000",

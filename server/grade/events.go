@@ -48,7 +48,7 @@ type maker struct {
 // orderPrefix begins the orders of invented transactions.
 const orderPrefix = "cauri-check-"
 
-// What an invented payment costs, in XOF or RWF. The commission is 2 %, and the merchant bears it.
+// What an invented payment costs, in any currency. The commission is 2 %, and the merchant bears it.
 const (
 	inventedAmount     = 1_000
 	inventedCommission = 20

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/cauri-dev/cauri/server/ledgertest"
+	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
@@ -98,8 +99,8 @@ func TestTestClientsThatAreRefused(t *testing.T) {
 		"deletion of unknown":     {"DELETE", path + "/" + carol, nil, 404, "not_found", "", nil},
 		"no number":               {"POST", path, object{}, 400, "invalid_body", "is required, for example +250788123456", nil},
 		"a local number":          {"POST", path, object{"msisdn": "0788000003"}, 400, "invalid_body", "E.164", nil},
-		"unknown market":          {"POST", path, object{"msisdn": "+33612345678"}, 400, "invalid_body", "send one of CI, RW, BJ, TG", nil},
-		"unknown prefix":          {"POST", path, object{"msisdn": "+250688000003"}, 400, "invalid_body", "send one of mtn, orange, moov", nil},
+		"unknown market":          {"POST", path, object{"msisdn": "+33612345678"}, 400, "invalid_body", "send one of " + payments.List(payments.Countries), nil},
+		"unknown prefix":          {"POST", path, object{"msisdn": "+250688000003"}, 400, "invalid_body", "send one of " + payments.List(payments.Operators), nil},
 		"airtel elsewhere":        {"POST", path, object{"msisdn": "+2250700000001", "operator": "airtel"}, 400, "invalid_body", "send RW", nil},
 		"unknown operator":        {"POST", path, object{"msisdn": carol, "operator": "vodacom"}, 400, "invalid_body", "mtn", nil},
 		"unknown country":         {"POST", path, object{"msisdn": carol, "country": "ZZ"}, 400, "invalid_body", "BJ", nil},

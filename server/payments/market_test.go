@@ -38,9 +38,9 @@ func TestCanonicalCurrency(t *testing.T) {
 
 func TestCountryCurrency(t *testing.T) {
 	t.Parallel()
-	want := map[payments.Country]payments.Currency{"CI": "XOF", "BJ": "XOF", "TG": "XOF", "RW": "RWF"}
+	want := map[payments.Country]payments.Currency{"CI": "XOF", "BJ": "XOF", "TG": "XOF", "RW": "RWF", "CM": "XAF", "KE": "KES"}
 	got := make(map[payments.Country]payments.Currency)
-	for _, country := range []payments.Country{"CI", "BJ", "TG", "RW", "ZZ", "ci", ""} {
+	for _, country := range []payments.Country{"CI", "BJ", "TG", "RW", "CM", "KE", "ZZ", "ci", ""} {
 		if currency, ok := country.Currency(); ok {
 			got[country] = currency
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/ledgertest"
+	"github.com/cauri-dev/cauri/server/payments"
 )
 
 func TestLedger(t *testing.T) {
@@ -25,7 +26,7 @@ func TestLedger(t *testing.T) {
 	f.run("ledger", "--msisdn=+250788999999").want(t, ExitRefused, "no account of +250788999999", "it has float:RWF, testClient:"+alice)
 	f.run("ledger", "--currency=XOF").want(t, ExitRefused, "no account of XOF")
 	for arguments, want := range map[string]string{
-		"--currency=USD": "write one of XOF, RWF", "--currency=RWF --msisdn=+250788000001": "write one of them", "-o csv": "write --entries too",
+		"--currency=USD": "write one of " + payments.List(payments.Currencies), "--currency=RWF --msisdn=+250788000001": "write one of them", "-o csv": "write --entries too",
 		"--after=3": "write --entries too", "--entries -o yaml": "write json or csv", "--entries --last=-1": "from 0 on",
 	} {
 		f.run(append([]string{"ledger"}, strings.Fields(arguments)...)...).want(t, ExitUsage, want)

@@ -77,7 +77,7 @@ const BearerScheme = "bearer"
 const documentDescription = "Mobile-money sandboxes: payments that settle, realistic failures, signed webhooks, and balances that are " +
 	"always " +
 	"exact. No money moves.\n\n" +
-	"All amounts are whole units of their currency, written as JSON integers. XOF and RWF have no decimals. Times are ISO 8601 in UTC. " +
+	"All amounts are whole units of their currency, written as JSON integers, also where a currency has decimals. Times are ISO 8601 in UTC. " +
 	"Unknown fields in requests, and unknown parameters of lists, are ignored, and the header `X-Cauri-Ignored` of the response names them. " +
 	"Refused are those that were probably meant as a known one: `orderRef` for `order_ref` in both, and in a list also a field of its rows that is " +
 	"no filter, and a name that differs from a filter by two letters at most. Responses may get new fields: ignore those that you do not know.\n\n" +

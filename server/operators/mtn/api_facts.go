@@ -33,8 +33,8 @@ var facts = []operatorapi.Fact{
 		portal, "TestMTNRefusals"),
 	operatorapi.Documented.Fact("under the target `sandbox`, EUR is taken, and balances are told in EUR", recorded,
 		"TestMTNAccount").Differs("its sandbox takes EUR only"),
-	operatorapi.Assumed.Fact("`amount`: a text; `5.0` is 5, a number is taken too, and a fraction other than zero is refused, as the "+
-		"currencies have none",
+	operatorapi.Assumed.Fact("`amount`: a text; `5.0` is 5, a number is taken too, and a fraction other than zero is refused, as "+
+		"amounts here have none",
 		operatorapi.OurChoice, "TestMTNRefusals").Differs("decimals count where the currency has them, such as EUR"),
 	operatorapi.Assumed.Fact("400 has no body", operatorapi.OurChoice, "TestMTNRefusals"),
 	operatorapi.Documented.Fact("`payerMessage`, `payeeNote`: up to 160 characters, no apostrophe", portal, "TestMTNRefusals"),

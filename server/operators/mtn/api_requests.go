@@ -80,8 +80,8 @@ func wrongUnless(ok bool, part, form string) error {
 	return operatorapi.Refuse(operatorapi.Invalid).Expect(part, form)
 }
 
-// amountOf parses an amount in whole units. It accepts "5.0", but refuses a fraction other than zero, because the
-// currencies have no decimals.
+// amountOf parses an amount in whole units. It accepts "5.0", but refuses a fraction other than zero, because amounts here
+// have no decimals.
 func amountOf(raw json.RawMessage) (int64, error) {
 	amount, ok := operatorapi.PayableAmount(raw)
 	return amount, wrongUnless(ok, "amount", operatorapi.WholeUnits)

@@ -47,7 +47,7 @@ func checkPayment(reference string, amount int64, currency, number string) error
 	case amount < 1 || amount > maxAmount:
 		return invalidField("the amount has to be a whole number from 1 to 1000000000000")
 	case !slices.Contains(payments.Currencies, payments.Currency(currency)):
-		return invalidField("the currency has to be XOF or RWF")
+		return invalidField("the currency has to be " + payments.OneOf(payments.Currencies))
 	case !digits.MatchString(number):
 		return invalidField("the payer's number has to be written in international form, without its plus sign")
 	}

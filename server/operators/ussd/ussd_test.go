@@ -18,7 +18,7 @@ func TestOperatorsSpeak(t *testing.T) {
 				continue
 			}
 			s := ussd.Of(o, country)
-			want := map[bool]string{true: "en", false: "fr"}[country == payments.Rwanda]
+			want := country.Facts().Languages[0]
 			if s.Lang != want || s.Service == "" || s.Pay == "" || s.PIN == "" || s.Cancel == "" || s.Send == "" || s.Locked == "" {
 				t.Errorf("%s in %s says %+v", o, country, s)
 			}
@@ -42,10 +42,13 @@ func TestReceipts(t *testing.T) {
 	back, got := paid, paid
 	back.Type, got.Type = payments.Refund, payments.Disbursement
 	s, en := ussd.Of(payments.MTN, payments.CoteDIvoire), ussd.Of(payments.Airtel, payments.Rwanda)
+	ke, cm := ussd.Of(payments.MPesa, "KE"), ussd.Of(payments.MTN, "CM")
 	for _, c := range []struct{ got, want string }{
 		{s.Code, "*133#"},
 		{s.Asks(15_000, 15_108), "15 000 + frais 108. Tapez votre code secret pour valider."},
 		{en.Asks(12_500, 12_500), "Fee RWF 0. Enter your PIN to confirm."},
+		{ke.Asks(1_500, 1_500), "Fee KES 0. Enter your PIN to confirm."},
+		{cm.Money(1_500), "1 500 FCFA"},
 		{whole(s.Receipt(&paid)), "Vous avez payé [15 108 FCFA] à AKWABA. Frais 108 FCFA. Nouveau solde 58 320 FCFA. Txn MP1. 29/05/2026 14:29. Réf order-1"},
 		{whole(s.Receipt(&back)), "Vous avez reçu un remboursement de [15 000 FCFA] de AKWABA. Nouveau solde 58 320 FCFA. Txn MP1. 29/05/2026 14:29. Réf order-1"},
 		{whole(en.Receipt(&got)), "You have received [RWF 15,108] from AKWABA. New balance RWF 58,320. Txn MP1. 29/05/2026 14:29. Ref order-1"},
