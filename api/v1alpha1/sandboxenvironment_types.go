@@ -332,7 +332,7 @@ type Store struct {
 	// +listType=map
 	// +listMapKey=operator
 	// +listMapKey=country
-	// +kubebuilder:validation:MaxItems=32
+	// +kubebuilder:validation:MaxItems=16
 	OperatorCredentials []OperatorCredentials `json:"operatorCredentials,omitempty"`
 }
 

@@ -14,7 +14,7 @@ var (
 	countryMarker  = regexp.MustCompile(`(validation:Enum=)[A-Z;]+(\ntype Country )`)
 	currencyMarker = regexp.MustCompile(`(validation:Enum=)[A-Z;]+(\ntype Currency )`)
 	// The bounds of lists: as many environments as there are markets, rounded up, and a float for each currency.
-	marketBound   = regexp.MustCompile(`(validation:MaxItems=)[0-9]+(\n\t(?:Environments \[\]Environment |OperatorCredentials \[\]))`)
+	marketBound   = regexp.MustCompile(`(validation:MaxItems=)[0-9]+(\n\tEnvironments \[\]Environment )`)
 	currencyBound = regexp.MustCompile(`(validation:MaxItems=)[0-9]+(\n\tOpeningFloat )`)
 	operatorTag   = regexp.MustCompile(`(json:"operator(?:,omitempty)?" enum:")[a-z,]+(")`)
 	countryTag    = regexp.MustCompile(`(json:"country(?:,omitempty)?" enum:")[A-Z,]+(")`)
@@ -58,8 +58,8 @@ func (t table) rewrite(text []byte) []byte {
 	return text
 }
 
-// marketBound is how many environments a sandbox may have: all markets, with room for more. Validation rules cost in
-// proportion to it.
+// marketBound is how many environments a sandbox may have: all markets, with room for more. The rules of an environment cost
+// in proportion to it. A store's credentials have a bound of their own: for a rule about a URL of each, an API server takes no more.
 func (t table) marketBound() int {
 	const step = 16
 	return (len(t.Markets) + step - 1) / step * step

@@ -80,7 +80,7 @@ func write(t table) error {
 
 // table is the file with the markets, and the quirks of the operators' packages.
 type table struct {
-	Sources   map[string]struct{ Title, Seen, Mark string }
+	Sources   map[string]struct{ Title, French, Seen, Mark string }
 	Operators []struct {
 		Code, Name, Service string
 		Sources             sources

@@ -209,7 +209,11 @@ func (t table) sourceTable(in words) string {
 	var rows [][]string
 	for _, name := range slices.Sorted(maps.Keys(t.Sources)) {
 		source := t.Sources[name]
-		rows = append(rows, []string{source.Title, in.marks[source.Mark], source.Seen})
+		title := source.Title
+		if in.french {
+			title = source.French
+		}
+		rows = append(rows, []string{title, in.marks[source.Mark], source.Seen})
 	}
 	return tableOf(in.sources, rows)
 }

@@ -103,16 +103,18 @@ func TestTestNumbersAreDocumented(t *testing.T) {
 	}
 	_, section, _ := strings.Cut(string(page), "\n## Test numbers\n")
 	section, _, _ = strings.Cut(section, "\n## ")
-	var blocks, rows []string
+	var heads, blocks, rows []string
 	for line := range strings.Lines(section) {
-		cells := strings.Split(strings.Trim(line, "| \n"), "|")
+		cells := strings.Split(strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(line), "|"), "|"), "|")
 		for i := range cells {
 			cells[i] = strings.Trim(cells[i], " `")
 		}
 		switch first := cells[0]; {
+		case first == "" && heads == nil:
+			heads = cells[1:]
 		case slices.Contains(payments.Countries, payments.Country(first)):
-			for i, op := range payments.Operators {
-				blocks = append(blocks, first+" "+string(op)+" "+strings.TrimSuffix(cells[i+1], "..."))
+			for i, op := range heads {
+				blocks = append(blocks, first+" "+op+" "+strings.TrimSuffix(cells[i+1], "..."))
 			}
 		case strings.HasPrefix(first, "9"):
 			status := regexp.MustCompile(`[A-Z_]{5,}`).FindAllString(strings.ReplaceAll(cells[2], "PENDING, then ", ""), 1)

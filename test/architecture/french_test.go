@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/cauri-dev/cauri/server/payments"
 )
 
 // translated is given by who has brought the French pages up to date.
@@ -19,7 +21,19 @@ var (
 	source    = regexp.MustCompile(`^<!-- French of (\S+), as of ([0-9a-f]{12}) -->\n`)
 	codeBlock = regexp.MustCompile("(?ms)^```.*?^```$")
 	// elsewhere matches the currency, the numbers and the names of countries other than Côte d'Ivoire.
-	elsewhere = regexp.MustCompile(`\bRWF\b|\+2(50|29|28)|\b(RW|BJ|TG)\b`)
+	elsewhere = func() *regexp.Regexp {
+		home := payments.CoteDIvoire.Facts()
+		var all []string
+		for _, c := range payments.Countries {
+			if facts := c.Facts(); c != payments.CoteDIvoire {
+				all = append(all, `\b`+string(c)+`\b`, `\+`+facts.CallingCode)
+				if facts.Currency != home.Currency {
+					all = append(all, `\b`+string(facts.Currency)+`\b`)
+				}
+			}
+		}
+		return regexp.MustCompile(strings.Join(all, "|"))
+	}()
 	errorLine = regexp.MustCompile("(?m)^\\| [0-9]{3} \\| `[a-z_]+` \\|")
 )
 

@@ -12,12 +12,20 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/cauri-dev/cauri/server/payments"
 )
 
 // ofAMarket matches numbers, currencies and countries that are of one market, in texts of the program.
-var ofAMarket = regexp.MustCompile(
-	`(\+|%2B|00|\b)(225|229|228|250)\d{6,}|\b(RWF|XOF)\b|(such as|example) .?(ci|rw|bj|tg|CI|RW|BJ|TG)\b|"(CI|RW|BJ|TG)"`,
-)
+var ofAMarket = func() *regexp.Regexp {
+	var codes, countries []string
+	for _, c := range payments.Countries {
+		codes, countries = append(codes, c.CallingCode()), append(countries, string(c))
+	}
+	either := strings.Join(countries, "|")
+	return regexp.MustCompile(`(\+|%2B|00|\b)(` + strings.Join(codes, "|") + `)\d{6,}|\b(` + strings.Join(payments.Texts(payments.Currencies), "|") +
+		`)\b|(such as|example) .?(` + strings.ToLower(either) + "|" + either + `)\b|"(` + either + `)"`)
+}()
 
 // marketTexts are the files and folders whose texts may be of a market, with the reason. All other texts that a sandbox shows have an
 // example of its own first environment (operators.ExampleNumber), or none.
@@ -26,8 +34,6 @@ var marketTexts = allowed(
 		[]string{"api/v1alpha1"}},
 	reasoned{"help of commands, which is that of all sandboxes",
 		[]string{"cmd/cauri/cli"}},
-	reasoned{"a phone of each country",
-		[]string{"cmd/cauri/dev_sample.go"}},
 	reasoned{"what stands for a request's own value in documents",
 		[]string{"server/advice"}},
 	reasoned{"the market is that of the number",
@@ -39,7 +45,7 @@ var marketTexts = allowed(
 	reasoned{"the description of the operator's API",
 		[]string{"server/operators/airtel", "server/operators/moov", "server/operators/mtn"}},
 	reasoned{"the markets themselves",
-		[]string{"server/operators/ussd", "server/payments"}},
+		[]string{"server/payments"}},
 )
 
 // reasoned is a reason for files, or for all files of folders.
