@@ -197,7 +197,8 @@ credentials:
 		"an environment twice": {spec: "environments: [{operator: mtn, country: RW}, {operator: mtn, country: RW}]", refuse: []string{
 			`spec.environments[1]: Duplicate value: {"country":"RW","operator":"mtn"}`}},
 		"an unknown operator": {spec: "environments: [{operator: nosuch, country: CI}]", refuse: []string{
-			`spec.environments[0].operator: Unsupported value: "nosuch": supported values: "mtn", "orange", "moov", "airtel"`}},
+			`spec.environments[0].operator: Unsupported value: "nosuch": supported values: "` +
+				strings.Join(payments.Texts(payments.Operators), `", "`) + `"`}},
 		"too much commission": {
 			spec:   "environments: [{operator: mtn, country: RW, commissionBps: 10001}]",
 			refuse: []string{"spec.environments[0].commissionBps: spec.environments[0].commissionBps in body should be less than or equal to 10000"},

@@ -14,7 +14,7 @@ import (
 // Every call and every fact names an existing test, and the page of fidelity has the present tables.
 func TestFactsAreHeldByTestsAndPublished(t *testing.T) {
 	var tests strings.Builder
-	for _, folder := range []string{"../httpapi", "../worker", "../webhooks", "operatorapi", "."} {
+	for _, folder := range []string{"../httpapi", "../worker", "../webhooks", "operatorapi", "mpesa", "."} {
 		files, err := filepath.Glob(filepath.Join(folder, "*_test.go"))
 		if err != nil {
 			t.Fatal(err)
@@ -61,7 +61,8 @@ func TestFactsAreHeldByTestsAndPublished(t *testing.T) {
 func TestCredentialsOfEveryAPIHaveAForm(t *testing.T) {
 	other := map[string]string{
 		"moov-encryption-key": "all clients have it", "airtel-pin": "four digits, which requests have encrypted",
-		"mtn-api-user": "a name, in the form of every reference",
+		"mpesa-shortcode": "a number of six digits, which callbacks have",
+		"mtn-api-user":    "a name, in the form of every reference",
 	}
 	for _, api := range operators.NativeAPIs() {
 		if api.SecretForm == nil {
@@ -81,7 +82,7 @@ func TestCredentialsOfEveryAPIHaveAForm(t *testing.T) {
 func TestTextsOfRequestsAreBounded(t *testing.T) {
 	notKept := map[string]string{
 		"providerCallbackHost": "its host is kept, of 253 characters", "currency": "it is one of the environment", "Language": "ignored",
-		"referenceIdToRefund": "it is looked up",
+		"referenceIdToRefund": "it is looked up", "Password": "it is compared",
 	}
 	var check func(call string, fields []operatorapi.Field)
 	check = func(call string, fields []operatorapi.Field) {

@@ -43,7 +43,7 @@ var marketTexts = allowed(
 	reasoned{"for tests",
 		[]string{"server/ledgertest", "server/operators/operatorapi/operatorapitest", "server/operators/operatorstest"}},
 	reasoned{"the description of the operator's API",
-		[]string{"server/operators/airtel", "server/operators/moov", "server/operators/mtn"}},
+		[]string{"server/operators/airtel", "server/operators/moov", "server/operators/mpesa", "server/operators/mtn"}},
 	reasoned{"the markets themselves",
 		[]string{"server/payments"}},
 )
