@@ -25,7 +25,8 @@ type OperatorCredentials struct {
 
 	// secretRef names a Secret in the same namespace with the keys client_id and client_secret, and the label
 	// cauri.dev/sandbox-may-read: "true". For mtn the keys are the API user and the API key, and the Secret may also have
-	// the key subscription_key. For orange with a baseURL it has the key merchant_key too. A change of the Secret takes
+	// the key subscription_key. For orange with a baseURL it has the key merchant_key too, and for mpesa with a baseURL the keys
+	// short_code and passkey. A change of the Secret takes
 	// effect automatically. While the Secret is missing, the sandbox works, but OperatorCredentialsReady is False, and
 	// collections that need the Secret end with SERVICE_UNAVAILABLE.
 	//

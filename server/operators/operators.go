@@ -41,7 +41,7 @@ type operator struct {
 var all = map[payments.Operator]operator{
 	payments.Airtel: {airtel.Raw, airtel.Unavailable, airtel.NewClient, airtel.NewAPI(), true},
 	payments.Moov:   {moov.Raw, moov.Unavailable, moov.NewClient, moov.NewAPI(), false},
-	payments.MPesa:  {mpesa.Raw, mpesa.Unavailable, mpesa.NewClient, mpesa.NewAPI(), true},
+	payments.MPesa:  {mpesa.Raw, mpesa.Unavailable, mpesa.NewClient, mpesa.NewAPI(), false},
 	payments.MTN:    {mtn.Raw, mtn.Unavailable, mtn.NewClient, mtn.NewAPI(), false},
 	payments.Orange: {orange.Raw, orange.Unavailable, orange.NewClient, orange.NewAPI(), false},
 }
