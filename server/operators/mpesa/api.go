@@ -34,7 +34,8 @@ func NewAPI() *operatorapi.API {
 var logged = []string{
 	"BusinessShortCode", "Timestamp", "TransactionType", "Amount", "PartyA", "PartyB", "PhoneNumber", "CallBackURL", "AccountReference", "TransactionDesc",
 	"CheckoutRequestID", "MerchantRequestID", "ResponseCode", "ResponseDescription", "CustomerMessage", "ResultCode", "ResultDesc", "requestId", "errorCode",
-	"errorMessage", "expires_in",
+	"errorMessage", "expires_in", "ShortCode", "ResponseType", "ConfirmationURL", "ValidationURL", "CommandID", "Msisdn", "BillRefNumber",
+	"OriginatorCoversationID", "RequestType", "NominatedNumber", "StartDate", "EndDate", "OffSetValue", "ResponseRefID", "ResponseStatus", "ResponseMessage",
 }
 
 // secretForm matches consumer keys, consumer secrets, passkeys and tokens.
@@ -130,7 +131,7 @@ var strictTimestamp = operatorapi.Quirk{
 		"If it is false, any well-formed Timestamp is accepted. Default false.",
 }
 
-var quirks = []operatorapi.Quirk{strictTimestamp}
+var quirks = []operatorapi.Quirk{strictTimestamp, blankKeys}
 
 // examples are values for the description of the API.
 var examples = map[string]string{"grant_type": "client_credentials"}
@@ -151,7 +152,7 @@ const exchanges = operatorapi.ExchangesTest + "/mpesa/"
 
 func routes() []operatorapi.Route {
 	var all []operatorapi.Route
-	for _, some := range [][]operatorapi.Route{tokenRoutes(), pushRoutes()} {
+	for _, some := range [][]operatorapi.Route{tokenRoutes(), pushRoutes(), c2bRoutes(), pullRoutes()} {
 		all = append(all, some...)
 	}
 	for i := range all {
@@ -165,7 +166,7 @@ func routes() []operatorapi.Route {
 
 func facts() []operatorapi.Fact {
 	var all []operatorapi.Fact
-	for _, some := range [][]operatorapi.Fact{commonFacts, pushFacts} {
+	for _, some := range [][]operatorapi.Fact{commonFacts, pushFacts, c2bFacts, pullFacts} {
 		all = append(all, some...)
 	}
 	return all

@@ -145,6 +145,7 @@ var expected = map[operatorapi.Reason]operatorapi.Expected{
 		Part: "Password", Form: "the Base64 of BusinessShortCode, mpesa-passkey of the credentials Secret, and Timestamp as it is in the body",
 	},
 	locked:      {Part: "PhoneNumber", Form: "a number whose phone has no prompt, or the answer to that prompt first"},
+	notPulled:   {Part: "ShortCode", Form: "a short code that was registered for Pull"},
 	unknownPush: {Part: "CheckoutRequestID", Form: "that of a push of this sandbox"},
 }
 
@@ -163,9 +164,13 @@ var advice = map[operatorapi.Reason]operatorapi.Advice{
 		When:    "The password is not made of the short code, the passkey and the timestamp of the request.",
 		Instead: "Encode the three in Base64, one after the other, with the same timestamp as in the body.",
 	},
-	locked:      {When: "The phone of this number has a prompt already.", Instead: "Answer that prompt, or wait until it ends: `1037` after a minute."},
-	unknownPush: {When: "The sandbox has no push with this id.", Instead: "Check the `CheckoutRequestID`. A reset removes transactions."},
-	busy:        {When: "The payment ended with `SERVICE_UNAVAILABLE`.", Instead: "Make a new push."},
+	locked:       {When: "The phone of this number has a prompt already.", Instead: "Answer that prompt, or wait until it ends: `1037` after a minute."},
+	unknownPush:  {When: "The sandbox has no push with this id.", Instead: "Check the `CheckoutRequestID`. A reset removes transactions."},
+	wrongPayload: {When: "The body is no JSON object, or a field has another type.", Instead: "Compare it with the fields of the call."},
+	notPulled: {
+		When: "The short code was not registered for Pull, or the sandbox was reset since then.", Instead: "Call `POST /pulltransactions/v1/register` first.",
+	},
+	busy: {When: "The payment ended with `SERVICE_UNAVAILABLE`.", Instead: "Make a new push."},
 	operatorapi.Duplicate: {
 		When: "The id that this call made is the reference of a transaction.", Instead: "Send the request again.",
 	},

@@ -71,8 +71,12 @@ func receiptDate(at time.Time) string {
 }
 
 // receiptOf returns the receipt of a transaction, MpesaReceiptNumber or TransID: the date of its creation, and 7
-// characters. Two transactions of a minute may have the same one.
+// characters. Two transactions of a minute may have the same one. That of a payment that its payer started is its
+// reference.
 func receiptOf(t *payments.Transaction) string {
+	if t.NativeCall == c2bCall {
+		return t.Reference
+	}
 	return receiptFor(t.CreatedAt, operatorapi.NumberOf(t))
 }
 

@@ -123,6 +123,9 @@ func push(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request) (o
 	if ringing, err := s.HasPending(ctx, pushCall, order.MSISDN); err != nil || ringing {
 		return operatorapi.Answer{}, firstOf(err, operatorapi.Refuse(locked))
 	}
+	if err := body.confirm(ctx, s, order); err != nil {
+		return operatorapi.Answer{}, err
+	}
 	if err := recordPush(ctx, s, order, now); err != nil {
 		return operatorapi.Answer{}, err
 	}
@@ -184,6 +187,23 @@ func (b *pushBody) order(s operatorapi.Sandbox, now time.Time) (*operatorapi.Ord
 		Operation: pushCall, CallbackURL: b.CallBackURL, PromptTime: payments.Facts(payments.MPesa, e.Country).PromptTime(),
 		Sent: sent{ShortCode: string(b.BusinessShortCode)},
 	}, nil
+}
+
+// confirm adds the confirmation of C2B to the order of a push, if the shop has registered URLs for the short code: a push
+// sends it too (Documented).
+func (b *pushBody) confirm(ctx context.Context, s operatorapi.Sandbox, order *operatorapi.Order) error {
+	e, shortCode := s.Environments()[0], string(b.BusinessShortCode)
+	urls, err := registered(ctx, s, e.Country, shortCode)
+	if err != nil || urls == nil {
+		return err
+	}
+	told := &c2bSent{BillRef: order.OrderRef, Goods: b.TransactionType == buyGoods}
+	if _, err := told.name(ctx, s, e, urls, order.MSISDN); err != nil {
+		return err
+	}
+	order.Callbacks = append([]payments.PlannedCallback{{URL: order.CallbackURL}}, urls.confirmation()...)
+	order.CallbackURL, order.Sent = "", sent{ShortCode: shortCode, Told: told}
+	return nil
 }
 
 // mostIDs is the number of ids that recordPush tries.

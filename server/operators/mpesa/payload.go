@@ -149,7 +149,14 @@ func completedAt(t *payments.Transaction) string {
 
 // sent has the fields of a request that answers and callbacks need.
 type sent struct {
-	ShortCode string `json:"short_code,omitempty"`
+	ShortCode string   `json:"short_code,omitempty"`
+	Told      *c2bSent `json:"told,omitempty"` // only if a confirmation of C2B is sent, or the payer started the payment
+}
+
+// keptOf decodes what a transaction keeps of its request.
+func keptOf(kept json.RawMessage) (s sent) {
+	_ = json.Unmarshal(kept, &s) // what this package stored can be read
+	return s
 }
 
 // callback is the body of a callback of M-Pesa Express.
@@ -159,10 +166,12 @@ type callback struct {
 	} `json:"Body"`
 }
 
-// newCallback returns the callback of a push with an outcome.
+// newCallback returns the callback of a payment with an outcome, or the question about one.
 func newCallback(t *payments.Transaction, kept json.RawMessage, how operatorapi.StatusView) operatorapi.Callback {
-	var s sent
-	_ = json.Unmarshal(kept, &s) // what this package stored can be read
+	s := keptOf(kept)
+	if how.Kind == validationKind || how.Kind == confirmationKind {
+		return newC2BCallback(t, &s)
+	}
 	var c callback
 	c.Body.Push = newPush(t, how)
 	return unsigned(c, s.ShortCode)
