@@ -19,9 +19,10 @@ import (
 
 // c2bShop is a shop that M-Pesa asks before a payment, and tells after it. The path of its URL says what it answers.
 type c2bShop struct {
-	f   *fixture
-	m   *mpesa
-	url string
+	f    *fixture
+	m    *mpesa
+	url  string
+	told string // path of the URL for confirmations
 
 	mu     sync.Mutex
 	came   []string // each with the path and the body
@@ -34,7 +35,7 @@ func newC2BShop(t *testing.T) *c2bShop {
 	f.config.Clock = sandboxes.ClockConfig{Mode: sandboxes.ManualClock}
 	f.sandbox(f.config, key)
 	f.follow()
-	s := &c2bShop{f: f, m: m, silent: make(chan struct{})}
+	s := &c2bShop{f: f, m: m, told: "/told", silent: make(chan struct{})}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		s.mu.Lock()
@@ -87,7 +88,7 @@ func (s *c2bShop) register(version, responseType, validation string) {
 		validation = s.url + validation
 	}
 	got := s.m.call("POST", "/mpesa/c2b/"+version+"/registerurl",
-		fmt.Sprintf(`{"ShortCode":"174379","ResponseType":%q,"ConfirmationURL":%q,"ValidationURL":%q}`, responseType, s.url+"/told", validation))
+		fmt.Sprintf(`{"ShortCode":"174379","ResponseType":%q,"ConfirmationURL":%q,"ValidationURL":%q}`, responseType, s.url+s.told, validation))
 	if got.status != http.StatusOK || got.body["ResponseDescription"] != "Success" {
 		s.f.t.Fatalf("the registration is answered %d %s (%s)", got.status, got.raw, got.header.Get("X-Cauri-Reason"))
 	}
@@ -216,8 +217,8 @@ func TestMPesaC2BConfirmation(t *testing.T) {
 	s := newC2BShop(t)
 	s.m.client("poor", "+254712000002", 1)
 	s.m.client("cancels", "+254712000003", 50_000, func(c *sandboxes.TestClientConfig) { c.Behavior = payments.Cancel })
+	s.told = "/lost"
 	s.register("v2", "Completed", "")
-	s.f.exec("update native_settings set value = jsonb_set(value, '{confirmation}', to_jsonb($1::text))", s.url+"/lost")
 	for number, want := range map[string]string{
 		wanjiku: "SUCCESS", "+254712000002": "INSUFFICIENT_FUNDS", "+254712000003": "USER_CANCELLED", "+254712999999": "UNKNOWN_MSISDN",
 	} {
@@ -228,6 +229,7 @@ func TestMPesaC2BConfirmation(t *testing.T) {
 			t.Errorf("%s: the payments are %v, want %s", number, paid, want)
 		}
 		s.advance("72h")
+		s.m.bearer = "" // the token has ended
 		if came := s.sent(); len(came) != map[bool]int{true: 1}[number == wanjiku] {
 			t.Errorf("%s: what came is %q", number, came)
 		}
@@ -317,6 +319,7 @@ func TestMPesaC2BOfEachSandbox(t *testing.T) {
 		t.Errorf("of the payment of another short code came %q", came)
 	}
 	s.f.reset("again")
+	s.m.bearer = "" // a reset ends tokens too
 	s.m.simulate(wanjiku, 10, "after")
 	s.advance("1m")
 	if came := s.sent(); len(came) != 0 {

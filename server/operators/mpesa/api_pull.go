@@ -275,7 +275,7 @@ func newPulled(t *payments.Transaction) pulled {
 	if t.CompletedAt != nil {
 		at = *t.CompletedAt
 	}
-	national, _ := strconv.ParseInt(strings.TrimPrefix(t.MSISDN, t.Country.CallingCode()), 10, 64) // digits
+	national, _ := strconv.ParseInt(strings.TrimPrefix(t.MSISDN, "+"+t.Country.CallingCode()), 10, 64) // digits
 	p := pulled{
 		TransactionID: receiptOf(t), TrxDate: at.UTC().Format("2006-01-02T15:04:05Z"), MSISDN: national, Sender: "MPESA",
 		TransactionType: "c2b-pay-bill-debit", BillReference: t.OrderRef, Amount: shillings(t.Amount).String(), OrganizationName: organization,
