@@ -30,6 +30,13 @@ type Quirks struct {
 	// +optional
 	// +default=false
 	MpesaStrictTimestamp *bool `json:"mpesaStrictTimestamp,omitempty"`
+
+	// mpesaBlankKeys is whether the answer to a registration for Pull has the keys "Response Status" and "Response Description", with a blank.
+	// If it is false, they are ResponseStatus and ResponseDescription. Default false.
+	//
+	// +optional
+	// +default=false
+	MpesaBlankKeys *bool `json:"mpesaBlankKeys,omitempty"`
 }
 
 // Named returns the quirks by their names. A quirk that is not set is nil.
@@ -39,5 +46,6 @@ func (q *Quirks) Named() map[string]*bool {
 		"orangeDev":            q.OrangeDev,
 		"airtelNumericExpiry":  q.AirtelNumericExpiry,
 		"mpesaStrictTimestamp": q.MpesaStrictTimestamp,
+		"mpesaBlankKeys":       q.MpesaBlankKeys,
 	}
 }

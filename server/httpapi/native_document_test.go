@@ -60,7 +60,7 @@ func TestDocumentsOfOperators(t *testing.T) {
 				t.Errorf("%s %s has the id %s of another call", r.Method, r.Path, o.OperationID)
 			}
 			for _, why := range api.Refusals(r) {
-				if status := strconv.Itoa(api.Refuse(operatorapi.Refuse(why)).Status); o.Responses[status] == nil {
+				if status := strconv.Itoa(exchanges.refusal(r, why, nil).Status); o.Responses[status] == nil {
 					t.Errorf("%s %s has no answer %s for %s", r.Method, r.Path, status, why)
 				}
 			}

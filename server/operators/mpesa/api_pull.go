@@ -49,7 +49,7 @@ const history = 48 * time.Hour
 
 func pullRoutes() []operatorapi.Route {
 	query := operatorapi.Doc{
-		Summary: "Lists what was paid in the last 48 hours", Mark: operatorapi.Documented, Source: portal,
+		Summary: "Lists what was paid in the last 48 hours, as GET with the same body does", Mark: operatorapi.Documented, Source: portal,
 		Body: `{"ShortCode": "` + exampleShortCode + `", "StartDate": "2026-11-28 08:00:00", "EndDate": "2026-11-28 20:00:00", "OffSetValue": "0"}`,
 		Request: []operatorapi.Field{
 			{Name: "ShortCode", Types: textOrNumber, Pattern: shortCodeForm, About: "That of the sandbox, or " + publicShortCode + "."},
@@ -69,8 +69,8 @@ func pullRoutes() []operatorapi.Route {
 		},
 		Refused: []operatorapi.Reason{wrongField, unknownMerchant, notPulled}, Test: exchanges + "pull",
 	}
-	byGet := query
-	byGet.Summary, byGet.Body, byGet.Request = "The same with GET, whose body is that of POST", "", nil
+	byGet := query // with its description elsewhere: OpenAPI gives no meaning to the body of a GET, and browsers do not send one
+	byGet.Summary, byGet.Body, byGet.Request, byGet.Elsewhere = "The same, with the body of POST", "", nil, "/openapi.json"
 	return []operatorapi.Route{
 		{
 			Name: "pullregister", Method: http.MethodPost, Path: "/pulltransactions/v1/register", Refuse: pullErrors.ofRoute, Handle: registerPull,
@@ -114,6 +114,12 @@ func pullSetting(in payments.Country, shortCode string) string {
 	return settingOf("pull", in, shortCode)
 }
 
+// pullRegistration is what a shop has registered for a short code.
+type pullRegistration struct {
+	NominatedNumber string `json:"nominated_number"`
+	CallBackURL     string `json:"callback_url"`
+}
+
 // registerPull registers a short code for Pull.
 func registerPull(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request) (operatorapi.Answer, error) {
 	var body struct {
@@ -146,7 +152,7 @@ func registerPull(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Req
 	case isRegistered:
 		status, description = pullAgain, "ShortCode already Registered"
 	default:
-		if err := s.Keep(ctx, name, true); err != nil {
+		if err := s.Keep(ctx, name, pullRegistration{string(body.NominatedNumber), body.CallBackURL}); err != nil {
 			return operatorapi.Answer{}, err
 		}
 	}
@@ -173,12 +179,11 @@ func registerPull(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Req
 
 // pulls reports whether a short code was registered for Pull.
 func pulls(ctx context.Context, s operatorapi.Sandbox, name string) (bool, error) {
-	var was bool
-	err := s.Kept(ctx, name, &was)
+	err := s.Kept(ctx, name, new(pullRegistration))
 	if operatorapi.IsRefused(err, operatorapi.NotFound) {
 		return false, nil
 	}
-	return was, err
+	return err == nil, err
 }
 
 // pulled is a payment as Pull lists it.

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/cauri-dev/cauri/server/operators/operatorapi"
 	"github.com/cauri-dev/cauri/server/operators/operatorapi/operatorapitest"
@@ -25,10 +26,12 @@ func checkOrder(t *testing.T, o operatorapi.Order) {
 	}
 	paid := &payments.Transaction{
 		Details: payments.Details{Reference: o.Reference, MSISDN: o.MSISDN}, Type: payments.Collection, Status: payments.Success, Amount: o.Amount,
-		NativeCall: o.Operation,
+		NativeCall: o.Operation, CreatedAt: time.Date(2026, 11, 28, 7, 15, 0, 0, time.UTC),
 	}
-	if body := newCallback(paid, raw, operatorapi.StatusView{}).Body; !json.Valid(body) {
-		t.Errorf("the callback is %s", body)
+	for _, kind := range []string{"", confirmationKind} {
+		if body := newCallback(paid, raw, operatorapi.StatusView{Kind: kind}).Body; !json.Valid(body) {
+			t.Errorf("the callback is %s", body)
+		}
 	}
 }
 
