@@ -59,6 +59,7 @@ require (
 require (
 	filippo.io/bigmod v0.1.0
 	github.com/boombuler/barcode v1.1.0
+	github.com/makiuchi-d/gozxing v0.1.1
 )
 
 require (
@@ -130,6 +131,7 @@ require (
 	golang.org/x/sync v0.24.0 // indirect
 	golang.org/x/sys v0.49.0
 	golang.org/x/text v0.43.0
+	golang.org/x/xerrors v0.0.0-20200804184101-5ec99f83aff1 // indirect
 	gomodules.xyz/jsonpatch/v2 v2.4.0 // indirect
 	google.golang.org/genproto/googleapis/api v0.0.0-20261005182115-fad411399dd8 // indirect
 	google.golang.org/genproto/googleapis/rpc v0.0.0-20261005182115-fad411399dd8 // indirect

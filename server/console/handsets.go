@@ -19,6 +19,7 @@ import (
 	"github.com/cauri-dev/cauri/server/operators"
 	"github.com/cauri-dev/cauri/server/operators/ussd"
 	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/qrcode"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
@@ -102,7 +103,7 @@ func (c *Console) findHandset(v *visit) (*handset, error) {
 type invitation struct {
 	*handset
 	link string
-	code qrCode
+	code *qrcode.Code
 	here bool // whether the link has a loopback address, which only browsers on this machine reach
 }
 
@@ -126,7 +127,7 @@ func (c *Console) linkToHandset(v *visit) (page, error) {
 		address := net.ParseIP(at.Hostname())
 		i.here = at.Hostname() == "localhost" || address != nil && address.IsLoopback()
 	}
-	if i.code, err = newQRCode(i.link); err != nil {
+	if i.code, err = qrcode.Draw(i.link); err != nil {
 		return page{}, err
 	}
 	return page{title: h.called(), body: invitationPage(v, &i)}, nil

@@ -27,8 +27,8 @@ var (
 	// computes are the packages that compute and judge without a database.
 	computes = []string{
 		"server/advice", "server/assets", "server/egress", "server/english", "server/expectations", "server/faults", "server/grade",
-		"server/junit", "server/ledgercsv", "server/manual", "server/operators", "server/payments", "server/secrets", "server/stories", "server/syntax",
-		"server/textfile", "server/webhooks",
+		"server/junit", "server/ledgercsv", "server/manual", "server/operators", "server/payments", "server/qrcode", "server/secrets", "server/stories",
+		"server/syntax", "server/textfile", "server/webhooks",
 	}
 	// stores are the packages that ask the database.
 	stores = []string{"server/postgres", "server/sandboxes", "server/ledger", "server/proof", "server/requests"}
