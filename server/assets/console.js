@@ -186,6 +186,20 @@
     }
   }, 1000);
 
+  // A browser that reads QR codes takes a picture in place of an address.
+  const picture = document.querySelector("[data-scan]");
+  if (picture && "BarcodeDetector" in window) {
+    picture.hidden = false;
+    picture.addEventListener("change", async (e) => {
+      const bitmap = await createImageBitmap(e.target.files[0]).catch(() => undefined);
+      const [code] = bitmap ? await new BarcodeDetector({ formats: ["qr_code"] }).detect(bitmap) : [];
+      picture.querySelector("[role=status]").textContent = code ? "" : e.target.dataset.none;
+      if (!code) return;
+      e.target.form.elements.address.value = code.rawValue;
+      e.target.form.requestSubmit();
+    });
+  }
+
   const copied = document.getElementById("copied");
   document.addEventListener("click", async (e) => {
     const copy = e.target.closest("[data-copy]:not(.ok)");

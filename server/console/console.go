@@ -31,6 +31,7 @@ type Options struct {
 	APIURL  *url.URL       // public URL of the APIs; nil: not known
 	BaseURL *url.URL       // public URL of the consoles; cookies are Secure if it has https; nil: not known
 	Metrics *telemetry.API // nil for none
+	Scanner Scanner        // of the operators' own APIs
 	Dev     bool           // whether this is the console of `cauri dev`, whose users have no cluster
 }
 

@@ -73,7 +73,7 @@ func (c *Console) handset(v *visit) (page, error) {
 	p := page{
 		title: h.called(), live: []string{h.id("phone")}, every: handsetsEvery, of: handsetChanges, pause: handsetPause, frameless: true,
 	}
-	if hasPage(h.Operator) {
+	if hasCode(h.Operator) {
 		p.live = append(p.live, h.id("code"))
 	}
 	p.body = handsetPage(v, h, p.replaced())
@@ -194,6 +194,16 @@ func (h *handset) message() *payments.Transaction {
 	return h.Last
 }
 
+// receipt returns the message about a successful transaction of the phone.
+func (h *handset) receipt(t *payments.Transaction) ussd.Message {
+	if api := operators.NativeAPI(h.Operator); api != nil && api.Message != nil {
+		if m, ok := api.Message(t); ok {
+			return m
+		}
+	}
+	return h.Receipt(t)
+}
+
 // answerPath returns the address that answers the shown prompt.
 func (h *handset) answerPath() string {
 	return "/handsets/" + h.MSISDN + "/prompts/" + h.Prompt.ID.String()
@@ -205,10 +215,10 @@ func (h *handset) linkPath() string { return "/handsets/" + h.MSISDN + "/link" }
 // manualPath returns the address that sets who answers: a person, or the behavior again.
 func (h *handset) manualPath() string { return "/handsets/" + h.MSISDN + "/manual" }
 
-// hasPage reports whether an operator has a page on which payers confirm orders.
-func hasPage(o payments.Operator) bool {
+// hasCode reports whether payers confirm orders with a one-time code on the page of an operator.
+func hasCode(o payments.Operator) bool {
 	api := operators.NativeAPI(o)
-	return api != nil && api.Page != nil
+	return api != nil && api.Page != nil && api.Page.Code
 }
 
 // others returns the number of prompts that wait after the shown one.

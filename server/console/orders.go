@@ -1,6 +1,8 @@
 package console
 
 import (
+	"cmp"
+
 	"github.com/cauri-dev/cauri/server/ledger/nativestore"
 	"github.com/cauri-dev/cauri/server/operators"
 	"github.com/cauri-dev/cauri/server/operators/operatorapi"
@@ -21,6 +23,9 @@ type openCheckout struct {
 	operatorapi.CheckoutView
 	page string // its address; empty: the session may not open the page, which can end the order
 }
+
+// called returns the merchant's name of the order.
+func (o *openCheckout) called() string { return cmp.Or(o.Title, o.Reference) }
 
 // pageOperators returns the operators of the sandbox whose payers confirm orders on a page.
 func (v *visit) pageOperators() (all []payments.Operator) {

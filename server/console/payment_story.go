@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/operators"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/service"
 )
@@ -66,7 +67,13 @@ func (d *paymentDetail) prompted() bool {
 
 // confirmed returns the steps in which the payer was asked and answered.
 func (d *paymentDetail) confirmed(v *visit) []step {
-	if d.NativeCall != "" && d.Type == payments.Collection && hasPage(d.Operator) {
+	if api := operators.NativeAPI(d.Operator); api != nil && d.NativeCall != "" && d.NativeCall == api.Started {
+		return []step{{
+			at: d.CreatedAt, icon: "phone", title: v.Text("The payer paid"),
+			text: v.Text("The payer started the payment on the phone, or by a QR code."),
+		}}
+	}
+	if d.NativeCall != "" && d.Type == payments.Collection && hasCode(d.Operator) {
 		return []step{{
 			at: d.CreatedAt, icon: "st-pin", title: v.Text("Confirmed on the payment page"),
 			text: v.Text("The payer gave the number and its one-time code."),

@@ -107,7 +107,7 @@ func New(o Options) *Server {
 	if o.Console {
 		pages = console.New(console.Options{
 			Shared: shared, API: router, APIURL: o.BaseURL, BaseURL: cmp.Or(o.ConsoleURL, o.BaseURL), Metrics: o.Metrics,
-			Dev: o.RefusedHost != nil,
+			Scanner: operators, Dev: o.RefusedHost != nil,
 		})
 	}
 	if o.RefusedHost != nil {

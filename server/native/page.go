@@ -66,7 +66,7 @@ func (n *Native) page(api *operatorapi.API) httpfront.OpenHandler {
 		defer cancel()
 		r = r.WithContext(ctx)
 		s := &sandbox{native: n, api: api, request: r}
-		visit := operatorapi.Visit{Look: lookOf(r, api)}
+		visit := operatorapi.Visit{Look: lookOf(r, api), Query: r.URL.Query()}
 		end, err := s.admitPayer(r, &visit)
 		if err != nil {
 			return httpfront.Answer{}, err

@@ -24,7 +24,7 @@ func NewAPI() *operatorapi.API {
 	return &operatorapi.API{
 		Operator: payments.MPesa, Routes: routes(), Key: keyOf, Derive: deriveCredentials, Refuse: expressErrors.refuse,
 		FieldReasons: map[operatorapi.Reason]string{wrongField: wrongFieldPrefix}, Drawn: []string{"requestId"},
-		Callback: newCallback, Examples: examples, OwnAdvice: advice, Expected: expected, Parts: parts, Facts: facts(), Quirks: quirks, Logged: logged,
+		Callback: newCallback, Examples: examples, OwnAdvice: advice, Expected: expected, Parts: parts, Facts: facts(), Quirks: quirks, Logged: logged, Page: &page, Message: messageOf, Started: c2bCall,
 		SecretForm: secretForm, ContentType: "application/json",
 		Variables: map[string]string{exampleShortCode: "CAURI_MPESA_SHORTCODE", examplePassword: "PASSWORD"},
 	}
@@ -36,6 +36,7 @@ var logged = []string{
 	"CheckoutRequestID", "MerchantRequestID", "ResponseCode", "ResponseDescription", "CustomerMessage", "ResultCode", "ResultDesc", "requestId", "errorCode",
 	"errorMessage", "expires_in", "ShortCode", "ResponseType", "ConfirmationURL", "ValidationURL", "CommandID", "Msisdn", "BillRefNumber",
 	"OriginatorCoversationID", "RequestType", "NominatedNumber", "StartDate", "EndDate", "OffSetValue", "ResponseRefID", "ResponseStatus", "ResponseMessage",
+	"MerchantName", "RefNo", "TrxCode", "CPI", "Size", "RequestID",
 }
 
 // secretForm matches consumer keys, consumer secrets, passkeys and tokens.
@@ -152,7 +153,7 @@ const exchanges = operatorapi.ExchangesTest + "/mpesa/"
 
 func routes() []operatorapi.Route {
 	var all []operatorapi.Route
-	for _, some := range [][]operatorapi.Route{tokenRoutes(), pushRoutes(), c2bRoutes(), pullRoutes()} {
+	for _, some := range [][]operatorapi.Route{tokenRoutes(), pushRoutes(), c2bRoutes(), pullRoutes(), qrRoutes()} {
 		all = append(all, some...)
 	}
 	for i := range all {
@@ -166,7 +167,7 @@ func routes() []operatorapi.Route {
 
 func facts() []operatorapi.Fact {
 	var all []operatorapi.Fact
-	for _, some := range [][]operatorapi.Fact{commonFacts, pushFacts, c2bFacts, pullFacts} {
+	for _, some := range [][]operatorapi.Fact{commonFacts, pushFacts, c2bFacts, pullFacts, qrFacts} {
 		all = append(all, some...)
 	}
 	return all

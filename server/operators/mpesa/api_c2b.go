@@ -1,6 +1,7 @@
 package mpesa
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"mime"
@@ -229,7 +230,9 @@ type c2bPayment struct {
 	ShortCode, Payer string // Payer is in E.164
 	BillRef          string // may be empty for a till
 	Amount           int64
-	Goods            bool // whether the payer pays a till, and not a pay bill
+	Goods            bool   // whether the payer pays a till, and not a pay bill
+	TransID          string // empty: a new one
+	Code             string // RequestID of the QR code that the payer scanned; empty for none
 }
 
 // c2bResult is what came of a payment that its payer started.
@@ -254,12 +257,12 @@ func payShortCode(ctx context.Context, s operatorapi.Sandbox, p c2bPayment) (c2b
 	if err != nil {
 		return c2bResult{}, err
 	}
-	e, result := s.Environments()[0], c2bResult{TransID: receiptFor(now, numberIn(drawn))}
+	e, result := s.Environments()[0], c2bResult{TransID: cmp.Or(p.TransID, receiptFor(now, numberIn(drawn)))}
 	urls, err := registered(ctx, s, e.Country, p.ShortCode)
 	if err != nil {
 		return c2bResult{}, err
 	}
-	kept := sent{ShortCode: p.ShortCode, Told: &c2bSent{BillRef: p.BillRef, Goods: p.Goods}}
+	kept := sent{ShortCode: p.ShortCode, Told: &c2bSent{BillRef: p.BillRef, Goods: p.Goods, Code: p.Code}}
 	order := operatorapi.Order{
 		Order: payments.Order{
 			Details: payments.Details{Reference: result.TransID, MSISDN: p.Payer, Currency: string(e.Currency)}, Country: e.Country, Amount: p.Amount,

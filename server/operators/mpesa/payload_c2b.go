@@ -25,6 +25,7 @@ type c2bSent struct {
 	Masked       bool      `json:"masked,omitempty"` // whether the payer's number is masked, and not hashed
 	FirstName    string    `json:"first_name,omitempty"`
 	ThirdPartyID string    `json:"third_party_id,omitempty"`
+	Code         string    `json:"code,omitempty"`  // RequestID of the QR code that the payer scanned
 	Asked        *c2bAsked `json:"asked,omitempty"` // only for a validation, which has no transaction
 }
 

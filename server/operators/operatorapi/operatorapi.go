@@ -15,6 +15,7 @@ import (
 	"regexp"
 	"time"
 
+	"github.com/cauri-dev/cauri/server/operators/ussd"
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
@@ -73,6 +74,11 @@ type API struct {
 	CallbackKey string
 	// ContentType is the type of the bodies of all answers.
 	ContentType string
+	// Message returns the text message that the phone gets about a transaction. ok is false for a transaction with the
+	// common message of package ussd. nil: all have that one.
+	Message func(*payments.Transaction) (m ussd.Message, ok bool)
+	// Started is the operation of collections that their payers start; empty for none.
+	Started string
 	// Page is the page on which payers confirm orders; nil for none.
 	Page   *Page
 	Facts  []Fact

@@ -23,6 +23,28 @@ type Page struct {
 	// View returns what a merchant sees of an order that waits for its payer. It returns an error if the stored
 	// fields cannot be decoded.
 	View func(Checkout) (CheckoutView, error)
+	// Code is whether payers type a one-time code, which their phones show.
+	Code bool
+	// Scan is for orders whose addresses payers scan as QR codes; nil: they do not.
+	Scan *Scan
+}
+
+// Scan is what the phone of a payer does with the QR code of an order.
+type Scan struct {
+	// Read returns what the phone shows.
+	Read func(context.Context, Sandbox, Checkout) (Scanned, error)
+	// Pay pays the order from a number, which has confirmed it. draft is that of [Scanned]: a payment with the same one is
+	// made once. accepted is false if the merchant did not accept the payment.
+	Pay func(ctx context.Context, s Sandbox, o Checkout, msisdn, draft string) (accepted bool, err error)
+}
+
+// Scanned is what the phone of a payer shows of a QR code.
+type Scanned struct {
+	Merchant, ShortCode, Account string
+	Amount                       int64
+	Currency                     payments.Currency
+	Payable                      bool   // whether the code can be paid
+	Draft                        string // names the payment that has not been made yet
 }
 
 // CheckoutView is what a merchant sees of an order that waits for its payer, in addition to the fields of [Checkout].
@@ -30,6 +52,8 @@ type CheckoutView struct {
 	Country  payments.Country
 	Currency payments.Currency // of the environment
 	Token    string            // names the order on its page
+	Title    string            // the merchant's name of the order; empty: its reference
+	Repeats  bool              // whether it is paid as often as payers want, as a QR code is
 }
 
 // Of returns the path of the page of an order, below the base URL of the operator's API.
@@ -43,6 +67,7 @@ type Visit struct {
 	Look
 	Order Checkout
 	Form  url.Values // nil: the page is only shown
+	Query url.Values // of the address
 }
 
 // Look is how a page looks.

@@ -24,7 +24,7 @@ func NewAPI() *operatorapi.API {
 		Parts:        map[string]string{string(operatorapi.Duplicate): "order_id"},
 		FieldReasons: map[operatorapi.Reason]string{missingField: missingReason, missingOfStatus: missingReason},
 		Callback:     newCallback, Facts: facts, Quirks: quirks,
-		Page:     &operatorapi.Page{Path: pagePath, Token: pageToken, Handle: servePage, Refuse: refusePage, View: viewOf},
+		Page:     &operatorapi.Page{Path: pagePath, Token: pageToken, Handle: servePage, Refuse: refusePage, View: viewOf, Code: true},
 		Examples: examples, Variables: map[string]string{exampleKey: "CAURI_ORANGE_MERCHANT_KEY"}, Logged: logged, SecretForm: secretForm, ContentType: "application/json",
 	}
 }

@@ -101,8 +101,8 @@ func (s *Texts) Asks(amount, total int64) string {
 	return fmt.Sprintf(s.fee, s.Digits(amount), s.Digits(total-amount))
 }
 
-// Message is a text message in parts. It ends with the merchant's reference.
-type Message struct{ Before, Amount, After, Reference string }
+// Message is a text message in parts. Rest comes after the merchant's reference; it is empty for most operators.
+type Message struct{ Before, Amount, After, Reference, Rest string }
 
 // Receipt returns the message about a successful transaction of the phone.
 func (s *Texts) Receipt(t *payments.Transaction) Message {
