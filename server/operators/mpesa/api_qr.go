@@ -113,6 +113,7 @@ type code struct {
 	RefNo     string            `json:"ref_no"`
 	TrxCode   string            `json:"trx_code"`
 	ShortCode string            `json:"cpi"`
+	Own       bool              `json:"own"`   // whether the short code is one of the sandbox
 	Token     string            `json:"token"` // only to show it to the merchant; the ledger finds the code by the token's hash
 }
 
@@ -133,7 +134,7 @@ func generateQR(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Reque
 	e, id := s.Environments()[0], derivedID("qr code", token)
 	made := operatorapi.Checkout{
 		Reference: id, Token: token, Amount: amount, Lifetime: codeLifetime,
-		Sent: code{e.Country, e.Currency, body.MerchantName, string(body.RefNo), body.TrxCode, string(body.CPI), token},
+		Sent: code{e.Country, e.Currency, body.MerchantName, string(body.RefNo), body.TrxCode, string(body.CPI), isShortCode(s, string(body.CPI)), token},
 	}
 	picture, err := qrcode.PNG(s.PageOf(made), side)
 	if small := (qrcode.ErrTooSmall{}); errors.As(err, &small) {

@@ -35,6 +35,7 @@ type view struct {
 	Problem string // what is wrong with the form; empty: nothing
 	Digits  string // amount
 	TransID string // of a payment that was made; empty for none
+	Waiting string // id of a payment without an outcome; empty for none
 	Code    *qrcode.Code
 }
 
@@ -43,7 +44,7 @@ type words struct {
 	about, confirm, leave                          string
 	shop, shortCode, account                       string
 	number, numberTitle, notANumber, confirmIt     string
-	cancel, anew, own                              string
+	cancel, anew, reload, own                      string
 	paid, paidText, waits, waitsText, failed       string
 	cancelled, nothing, rejected, rejectedText     string
 	cannot, cannotText                             string
@@ -57,7 +58,7 @@ var english = words{
 	shop: "Shop", shortCode: "Short code", account: "Account",
 	number: "M-PESA number", numberTitle: "A number, with or without the country code", confirmIt: "Pay", cancel: "Cancel",
 	notANumber: "This is no phone number. Type it with or without the country code +",
-	anew:       "Pay again", own: "Scan this code to open the page on a phone.",
+	anew:       "Pay again", reload: "Load the page again", own: "Scan this code to open the page on a phone.",
 	paid: "Paid", paidText: "The shop gets a confirmation.", waits: "The payment is being made", waitsText: "The operator has not answered yet.",
 	failed: "The payment has failed", cancelled: "Cancelled", nothing: "Nothing was paid.",
 	rejected: "The shop did not accept the payment", rejectedText: "Nothing was paid. Ask the shop whether the account is right.",
@@ -74,7 +75,7 @@ var french = words{
 	shop: "Boutique", shortCode: "Numéro court", account: "Compte",
 	number: "Numéro M-PESA", numberTitle: "Un numéro, avec ou sans l'indicatif du pays", confirmIt: "Payer", cancel: "Annuler",
 	notANumber: "Ce n'est pas un numéro de téléphone. Le saisir avec ou sans l'indicatif +",
-	anew:       "Payer encore", own: "Scanner ce code pour ouvrir la page sur un téléphone.",
+	anew:       "Payer encore", reload: "Recharger la page", own: "Scanner ce code pour ouvrir la page sur un téléphone.",
 	paid: "Paiement effectué", paidText: "La boutique reçoit une confirmation.",
 	waits: "Paiement en cours", waitsText: "L'opérateur n'a pas encore répondu.",
 	failed: "Le paiement a échoué", cancelled: "Paiement annulé", nothing: "Rien n'a été payé.",
@@ -182,6 +183,7 @@ func (v *view) outcome(ctx context.Context, s operatorapi.Sandbox, visit *operat
 		v.TransID = transID
 		v.say(v.paid, v.paidText, "st-ok", "ok")
 	case payments.Pending:
+		v.Waiting = transID
 		v.say(v.waits, v.waitsText, "st-wait", "wait")
 
 	default:

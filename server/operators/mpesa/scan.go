@@ -37,7 +37,7 @@ func whyNotPayable(s operatorapi.Sandbox, c *code) whyNot {
 	switch e := s.Environments(); {
 	case c.TrxCode != trxPayBill && c.TrxCode != trxGoods:
 		return wrongKind
-	case !isShortCode(s, c.ShortCode):
+	case !c.Own:
 		return elsewhere
 	case len(e) == 0 || e[0].Country != c.Country:
 		return switchedTo
