@@ -167,7 +167,7 @@ func routes() []operatorapi.Route {
 
 func facts() []operatorapi.Fact {
 	var all []operatorapi.Fact
-	for _, some := range [][]operatorapi.Fact{commonFacts, pushFacts, c2bFacts, pullFacts, qrFacts} {
+	for _, some := range [][]operatorapi.Fact{commonFacts, pushFacts, c2bFacts, pullFacts, qrFacts, messageFacts} {
 		all = append(all, some...)
 	}
 	return all

@@ -35,6 +35,20 @@ func checkOrder(t *testing.T, o operatorapi.Order) {
 	}
 }
 
+// checkCode checks a QR code, and that the merchant can see it.
+func checkCode(t *testing.T, o operatorapi.Checkout) {
+	raw, err := json.Marshal(o.Sent)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Sent = json.RawMessage(raw)
+	v, err := viewOf(o)
+	if err != nil || v.Token != o.Token || v.Title == "" || len([]rune(v.Title)) > maxReference || o.Amount < 1 || o.Amount > payments.MaxAmount ||
+		o.Reference == "" || o.Lifetime != codeLifetime {
+		t.Errorf("a code is %+v, seen as %+v, %v", o, v, err)
+	}
+}
+
 // FuzzRequest sends any body with any content type to every call. Each call answers, or refuses as its description says.
 func FuzzRequest(f *testing.F) {
 	api := NewAPI()
@@ -46,7 +60,7 @@ func FuzzRequest(f *testing.F) {
 	f.Add("{}", "", "")
 	f.Add(`{"BusinessShortCode":174379,"Amount":1.0}`, `"`, "text/plain")
 	f.Fuzz(func(t *testing.T, body, text, kind string) {
-		r := operatorapitest.Recorder{T: t, Check: checkOrder, Sent: "{}", In: inKenya}
+		r := operatorapitest.Recorder{T: t, Check: checkOrder, OnCheckout: checkCode, Sent: "{}", In: inKenya}
 		operatorapitest.CallAll(r, api, http.Header{"Content-Type": {kind}}, []byte(body), text)
 	})
 }

@@ -1,9 +1,16 @@
 package mpesa
 
 import (
+	"github.com/cauri-dev/cauri/server/operators/operatorapi"
 	"github.com/cauri-dev/cauri/server/operators/ussd"
 	"github.com/cauri-dev/cauri/server/payments"
 )
+
+// messageFacts are the facts about messages to payers.
+var messageFacts = []operatorapi.Fact{
+	operatorapi.Documented.Fact("the payer's message has receipt, amount, shop, account, time in Nairobi, balance and cost", observed, "TestPhonesScan").Differs(
+		"it ends with what the payer may still pay on this day"),
+}
 
 // messageTime is the layout of the time in a message, in Nairobi (Documented).
 const messageTime = "2/1/06 at 3:04 PM"
