@@ -14,7 +14,7 @@ import (
 // Every call and every fact names an existing test, and the page of fidelity has the present tables.
 func TestFactsAreHeldByTestsAndPublished(t *testing.T) {
 	var tests strings.Builder
-	for _, folder := range []string{"../httpapi", "../worker", "../webhooks", "operatorapi", "mpesa", "."} {
+	for _, folder := range []string{"../httpapi", "../console", "../worker", "../webhooks", "operatorapi", "mpesa", "."} {
 		files, err := filepath.Glob(filepath.Join(folder, "*_test.go"))
 		if err != nil {
 			t.Fatal(err)

@@ -66,7 +66,7 @@ func qrRoutes() []operatorapi.Route {
 				{Name: "TrxCode", Enum: trxCodes, About: "PB and BG can be paid, to a pay bill and to a till."},
 				{Name: "CPI", Types: textOrNumber, Pattern: cpiForm, About: "The short code of the sandbox. A code for another one is drawn, and cannot be paid."},
 				operatorapi.Field{
-					Name: "Size", Types: textOrNumber, Optional: true, Pattern: "^[0-9]*$", About: "Pixels, from 64 to 1000. Without it, 300.",
+					Name: "Size", Types: textOrNumber, Optional: true, Max: 4, Pattern: "^[0-9]*$", About: "Pixels, from 64 to 1000. Without it, 300.",
 				}.Assumed(),
 			},
 			Status: http.StatusOK,
