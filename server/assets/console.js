@@ -188,7 +188,7 @@
 
   // A browser that reads QR codes takes a picture in place of an address.
   const picture = document.querySelector("[data-scan]");
-  if (picture && "BarcodeDetector" in window) {
+  if (picture && "BarcodeDetector" in globalThis) {
     picture.hidden = false;
     picture.addEventListener("change", async (e) => {
       const bitmap = await createImageBitmap(e.target.files[0]).catch(() => undefined);
