@@ -176,6 +176,7 @@ var placeholder = regexp.MustCompile(`\{([A-Za-z_]\w*)(?::(\w+))?\}|\{basic (\w+
 var classes = map[string]string{
 	"hex64": `[0-9a-f]{64}`, "money": `(?:MP|CI)[0-9]{6}\.[0-9]{4}\.[A-Z][0-9]{5}`, "payout": `disburs-[0-9A-F]{10}-[\w-]+`, "base64": `[\w+/=]+`,
 	"reference": `7[0-9]{16}`, "code": `[0-9A-HJKMNP-TV-Z]{26}`, "bytes": `[0-9]{3,5}`, "second": `[0-9]{4}(?:-[0-9]{2}){2} [0-9]{2}(?::[0-9]{2}){2}`,
+	"conversation": `AG_[0-9]{8}_[0-9a-f]{20}`,
 	"token28": `[0-9A-Za-z]{28}`, "daraja": `[0-9a-f]{4}(?:-[0-9a-f]{4}){2}-[0-9a-f]{12}[0-9]{4,7}`, "checkout": `ws_CO_[0-9]{24}`,
 	"receipt": `[A-Z][A-L][1-9A-V][0-9A-Z]{7}`, "uuid": `[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}`, "instant": `[0-9]{4}(?:-[0-9]{2}){2}T[0-9]{2}(?::[0-9]{2}){2}Z`,
 	"digits10": `[0-9]{10}`, "hex32": `[0-9a-f]{32}`, "jwt": `[\w-]+\.[\w-]+\.[\w-]+`, "seconds": `[0-9]{1,2}`,

@@ -83,6 +83,14 @@ func mpesaNamed(f *fixture, name string) string {
 		return m.token()
 	case "shortcode":
 		return m.Secret["mpesa-shortcode"]
+	case "initiator":
+		return m.Secret["mpesa-initiator-name"]
+	case "credential":
+		return m.credential(m.Secret["mpesa-initiator-password"])
+	case "receipt":
+		checkout := m.pushed(m.push("", wanjiku, 500))
+		f.approve(wanjiku)
+		return m.receipt(checkout)
 	case "pushpassword":
 		return m.password(m.Secret["mpesa-shortcode"], m.Secret["mpesa-passkey"], mpesaTime)
 	case "publicpassword":
@@ -96,8 +104,10 @@ func mpesaExamples(f *fixture) pageExamples {
 	m.client("achieng", "+254712345678", 50_000)
 	checkout := ""
 	return pageExamples{
-		variables: []string{"PASSWORD=" + mpesaNamed(f, "pushpassword")},
-		bearer:    func(*operatorapi.Route) string { return m.token() },
+		variables: []string{
+			"PASSWORD=" + mpesaNamed(f, "pushpassword"), "SECURITY_CREDENTIAL=" + mpesaNamed(f, "credential"),
+		},
+		bearer: func(*operatorapi.Route) string { return m.token() },
 		replaced: func(r *operatorapi.Route) []string {
 			own := []string{"https://shop.example/callbacks", "https://shop.example/callbacks"}
 			f.finish() // a phone has one prompt at a time

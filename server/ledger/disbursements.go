@@ -20,7 +20,7 @@ type Latency struct {
 // PayoutLatency has the latency for each possible outcome of a refund or disbursement.
 type PayoutLatency struct {
 	Paid    Latency // SUCCESS
-	Refused Latency // INSUFFICIENT_FUNDS, and LIMIT_EXCEEDED: the SIM would exceed MaxBalance
+	Refused Latency // INSUFFICIENT_FUNDS, and [NewDisbursement.Failed], as LIMIT_EXCEEDED: the SIM would exceed MaxBalance
 	Unknown Latency // of a disbursement to a number that is not in the registry
 	Blocked Latency // of a disbursement to a SIM that is blocked
 }
@@ -54,10 +54,12 @@ type NewDisbursement struct {
 	Transaction payments.Transaction
 	Optional    OptionalFields
 	Unknown     payments.Status // status for a number that is not in the registry; empty: the float decides
+	// Failed is the status of a failure that is decided already, whoever the recipient is; empty for none. It is set
+	// only for a request of an operator's own API, or by an earlier try that found that the SIM would exceed
+	// [payments.MaxBalance].
+	Failed      payments.Status
 	Latency     PayoutLatency
 	AnswerAfter time.Duration // filled in by the ledger
-
-	recipientFull bool // an earlier try failed, because the SIM would exceed [payments.MaxBalance]
 }
 
 // CreateDisbursement records a disbursement, with the money that it moves and the event that it owes, in one database
@@ -71,7 +73,7 @@ func (l *Ledger) CreateDisbursement(ctx context.Context, tenant int64, n *NewDis
 		err = l.disbursements.Do(ctx, at, n)
 	}
 	if exceedsMaxBalance(err) {
-		n.recipientFull = true
+		n.Failed = payments.LimitExceeded
 		err = l.bookDisbursement(ctx, at, n, false)
 	}
 	if err != nil {
@@ -94,7 +96,7 @@ func (l *Ledger) bookDisbursement(ctx context.Context, at postgres.QueueKey, n *
 	}
 	p := sqlc.BookDisbursementParams{
 		Tenant: at.Tenant, ConfigVersion: n.ConfigVersion, UnknownStatus: n.unknown(), BlockedStatus: blockedRecipient,
-		RecipientFull: n.recipientFull, Own: n.Optional.Native != nil, Latencies: latencies, AfterMs: after,
+		Failed: string(n.Failed), Own: n.Optional.Native != nil, Latencies: latencies, AfterMs: after,
 	}
 	setBookDisbursement(&p, t, n.RequestHash)
 	row, err := q.BookDisbursement(ctx, p)
@@ -113,6 +115,8 @@ func (n *NewDisbursement) complete(row sqlc.BookDisbursementRow) {
 	t.Status, t.Latency = row.Status, time.Duration(row.LatencyMs)*time.Millisecond
 	t.ID, t.CreatedAt, t.CompletedAt = row.ID.Bytes, row.CreatedAt, row.CompletedAt
 	t.MerchantBalanceAfter, t.SIMBalanceAfter = row.MerchantBalanceAfter, row.SimBalanceAfter
-	n.AnswerAfter = n.Latency.of(t.Status).Waited
+	if n.AnswerAfter = n.Latency.of(t.Status).Waited; n.Failed != "" {
+		n.AnswerAfter = n.Latency.Refused.Waited
+	}
 	n.Optional.complete(t)
 }

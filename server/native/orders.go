@@ -42,7 +42,7 @@ func (s *sandbox) recordOnce(ctx context.Context, o operatorapi.Order, record re
 		Fingerprint: func(string) []byte { return ledger.NativeHash(o.Operation) },
 		Call: &service.OperatorCall{
 			Operation: o.Operation, Sent: sent, Callbacks: o.Callbacks, Party: o.Party, AnyNumber: o.AnyNumber,
-			PromptTime: o.PromptTime,
+			Failed: o.Failed, PromptTime: o.PromptTime,
 		},
 	})
 	var duplicate service.ErrDuplicateReference

@@ -111,13 +111,13 @@ with sandbox as (
   select s.sim_id, s.blocked from sims_by_number s, accepted
   where s.number_key = $1::bigint::text || $4::text
     and s.currency = $5
-    and not $6::boolean
+    and $6::text = ''
     and (not $7::boolean
       or s.operator = $8 and s.country = $9)
   for update of s
 ), judged as (
   select accepted.deliver, recipient.sim_id,
-    nullif(case when $6::boolean then 'LIMIT_EXCEEDED'
+    nullif(case when $6::text <> '' then $6::text
     when recipient.sim_id is null then $10::text
     when recipient.blocked then $11::text else 'SUCCESS' end, 'SUCCESS') as status
   from accepted left join recipient on true
@@ -130,7 +130,7 @@ with sandbox as (
   select judged.deliver, judged.sim_id, judged.status, float.balance, float.movements, judged.status is null
     and float.balance >= $12::bigint as paid, case when judged.status is null
       and float.balance >= $12::bigint then 1
-      when judged.status is null or $6::boolean then 2 when judged.sim_id is null then 3
+      when judged.status is null or $6::text <> '' then 2 when judged.sim_id is null then 3
         else 4 end as outcome
   from judged, float
 ), merchant as (

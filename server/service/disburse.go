@@ -58,6 +58,9 @@ func (s *Service) decideDisbursement(sandbox *sandboxes.Sandbox, r *recording) (
 	}
 	n := &ledger.NewDisbursement{Transaction: t, Latency: s.payoutLatency(sandbox, o.Reference), Unknown: facts.Outcome()}
 	s.decideUnknown(n, sandbox, r)
+	if r.Call != nil {
+		n.Failed = r.Call.Failed
+	}
 	return n, nil
 }
 

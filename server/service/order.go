@@ -30,6 +30,8 @@ type OperatorCall struct {
 	// AnyNumber is whether a number without a SIM is passed through, except a test number of the sandbox. The worker
 	// then approves the payment, even if the store names an API of the operator.
 	AnyNumber bool
+	// Failed is the status with which a disbursement fails, whoever the recipient is; empty for none.
+	Failed payments.Status
 	// PromptTime is how long the payer of a collection may take to answer, in sandbox time; zero: see
 	// [operatorapi.Order].
 	PromptTime time.Duration

@@ -24,9 +24,14 @@ func NewAPI() *operatorapi.API {
 	return &operatorapi.API{
 		Operator: payments.MPesa, Routes: routes(), Key: keyOf, Derive: deriveCredentials, Refuse: expressErrors.refuse,
 		FieldReasons: map[operatorapi.Reason]string{wrongField: wrongFieldPrefix}, Drawn: []string{"requestId"},
-		Callback: newCallback, Examples: examples, OwnAdvice: advice, Expected: expected, Parts: parts, Facts: facts(), Quirks: quirks, Logged: logged, Page: &page, Message: messageOf, Started: c2bCall,
+		Callback: newCallback, Examples: examples, OwnAdvice: advice, Expected: expected, Parts: parts, Facts: facts(), Quirks: quirks, Logged: logged,
+		Page: &page, Message: messageOf, Started: c2bCall,
 		SecretForm: secretForm, ContentType: "application/json",
-		Variables: map[string]string{exampleShortCode: "CAURI_MPESA_SHORTCODE", examplePassword: "PASSWORD"},
+		Variables: map[string]string{
+			exampleShortCode: "CAURI_MPESA_SHORTCODE", examplePassword: "PASSWORD",
+			exampleInitiator: "CAURI_MPESA_INITIATOR_NAME", exampleCredential: "SECURITY_CREDENTIAL",
+		},
+		Files: []operatorapi.File{{Path: "/certificate", ContentType: "application/x-pem-file", Certificate: true}},
 	}
 }
 
@@ -37,6 +42,8 @@ var logged = []string{
 	"errorMessage", "expires_in", "ShortCode", "ResponseType", "ConfirmationURL", "ValidationURL", "CommandID", "Msisdn", "BillRefNumber",
 	"OriginatorCoversationID", "RequestType", "NominatedNumber", "StartDate", "EndDate", "OffSetValue", "ResponseRefID", "ResponseStatus", "ResponseMessage",
 	"MerchantName", "RefNo", "TrxCode", "CPI", "Size", "RequestID",
+	"OriginatorConversationID", "OriginalConversationID", "ConversationID", "TransactionID", "ReceiverParty", "RecieverIdentifierType",
+	"IdentifierType", "Remarks", "Occassion", "Occasion", "ResultURL", "QueueTimeOutURL",
 }
 
 // secretForm matches consumer keys, consumer secrets, passkeys and tokens.
@@ -63,12 +70,17 @@ func deriveCredentials(apiKey string) operatorapi.Credentials {
 	id := key + inLetters(derive("consumer key") + derive("consumer key, continued"))[:48-lengthOfKey]
 	secret := inLetters(derive("consumer secret") + derive("consumer secret, continued"))[:40]
 	passkey := derive("passkey") + derive("passkey, continued")
+	initiator := "api" + inLetters(derive("initiator"))[:8]
+	password := inLetters(derive("initiator password") + derive("initiator password, continued"))[:lengthOfInitiatorPassword]
 	shortCode := fmt.Sprint(300_000 + numberIn(derive("short code"))%300_000)
 	return operatorapi.Credentials{
 		Secret: map[string]string{
 			"mpesa-consumer-key": id, "mpesa-consumer-secret": secret, "mpesa-passkey": passkey, "mpesa-shortcode": shortCode,
+			"mpesa-initiator-name": initiator, "mpesa-initiator-password": password,
 		},
-		Key: key, User: id, UserKey: secret, Checked: map[string]string{shortCodeCheck: shortCode, passkeyCheck: passkey},
+		Key: key, User: id, UserKey: secret, Checked: map[string]string{
+			shortCodeCheck: shortCode, passkeyCheck: passkey, initiatorCheck: initiator, initiatorPasswordCheck: password,
+		},
 	}
 }
 
@@ -132,7 +144,7 @@ var strictTimestamp = operatorapi.Quirk{
 		"If it is false, any well-formed Timestamp is accepted. Default false.",
 }
 
-var quirks = []operatorapi.Quirk{strictTimestamp, blankKeys}
+var quirks = []operatorapi.Quirk{strictTimestamp, blankKeys, doubledParty, numericBalance}
 
 // examples are values for the description of the API.
 var examples = map[string]string{"grant_type": "client_credentials"}
@@ -153,7 +165,9 @@ const exchanges = operatorapi.ExchangesTest + "/mpesa/"
 
 func routes() []operatorapi.Route {
 	var all []operatorapi.Route
-	for _, some := range [][]operatorapi.Route{tokenRoutes(), pushRoutes(), c2bRoutes(), pullRoutes(), qrRoutes()} {
+	for _, some := range [][]operatorapi.Route{
+		tokenRoutes(), pushRoutes(), c2bRoutes(), pullRoutes(), payoutRoutes(), reversalRoutes(), inquiryRoutes(), productRoutes(), qrRoutes(),
+	} {
 		all = append(all, some...)
 	}
 	for i := range all {
@@ -167,7 +181,9 @@ func routes() []operatorapi.Route {
 
 func facts() []operatorapi.Fact {
 	var all []operatorapi.Fact
-	for _, some := range [][]operatorapi.Fact{commonFacts, pushFacts, c2bFacts, pullFacts, qrFacts, messageFacts} {
+	for _, some := range [][]operatorapi.Fact{
+		commonFacts, pushFacts, c2bFacts, pullFacts, payoutFacts, reversalFacts, inquiryFacts, productFacts, qrFacts, messageFacts,
+	} {
 		all = append(all, some...)
 	}
 	return all

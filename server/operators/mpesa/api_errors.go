@@ -19,6 +19,8 @@ const (
 	locked          operatorapi.Reason = "subscriber_locked"
 	unknownPush     operatorapi.Reason = "unknown_checkout"
 	busy            operatorapi.Reason = "system_busy"
+	// takenConversation is the refusal of a payout.
+	takenConversation operatorapi.Reason = "duplicate_conversation"
 )
 
 // wrongFieldPrefix is the prefix of the error code of a wrong field, see [operatorapi.API].
@@ -169,6 +171,10 @@ var advice = map[operatorapi.Reason]operatorapi.Advice{
 	wrongPayload: {When: "The body is no JSON object, or a field has another type.", Instead: "Compare it with the fields of the call."},
 	notPulled: {
 		When: "The short code was not registered for Pull, or the sandbox was reset since then.", Instead: "Call `POST /pulltransactions/v1/register` first.",
+	},
+	takenConversation: {
+		When:    "The `OriginatorConversationID` is the reference of a transaction.",
+		Instead: "Send a new one. If it was the same payout, ask for its status.",
 	},
 	busy: {When: "The payment ended with `SERVICE_UNAVAILABLE`.", Instead: "Make a new push."},
 	operatorapi.Duplicate: {

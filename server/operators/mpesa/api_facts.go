@@ -4,6 +4,7 @@ import "github.com/cauri-dev/cauri/server/operators/operatorapi"
 
 const (
 	portal   = "Daraja portal"
+	gateway  = "Apigee's documents and community"
 	observed = "answers of Safaricom's sandbox, recorded in September and October 2026"
 )
 
@@ -53,4 +54,65 @@ var pushFacts = []operatorapi.Fact{
 	operatorapi.Assumed.Fact("an account that is blocked: 8006; a number that nobody has: 1037", operatorapi.OurChoice, "TestMPesaOutcomes"),
 	operatorapi.Assumed.Fact("`SERVICE_UNAVAILABLE`: the query answers 500 `500.003.02`, the callback has 1025", operatorapi.OurChoice, "TestMPesaOutcomes"),
 	operatorapi.Assumed.Fact("`fidelity: Vague`: every failure is 9999", operatorapi.OurChoice, "TestMPesaOutcomes"),
+}
+
+const (
+	payoutsTest   = "TestMPesaPayouts"
+	inquiriesTest = "TestMPesaInquiries"
+)
+
+// payoutFacts are the facts about B2C and Pochi.
+var payoutFacts = []operatorapi.Fact{
+	operatorapi.Documented.Fact("B2C, v3: an `OriginatorConversationID` that is taken: 500 `500.002.1001`", portal, "TestMPesaPayoutsAreMadeOnce"),
+	operatorapi.ThirdParty.Fact("B2C, v1, and Pochi have no `OriginatorConversationID`: one is made", operatorapi.PublishedClients, payoutsTest),
+	operatorapi.Documented.Fact("the result goes once to `ResultURL`; `ResultParameters` only of a success, `ReferenceData` always", portal, payoutsTest),
+	operatorapi.Documented.Fact("fewer than 10 shillings: result 2; more than 250,000: result 3", portal, "TestMPesaPayoutFailures").Differs(
+		"the limits of a day, and of a customer's balance, are 500,000"),
+	operatorapi.Assumed.Fact("a recipient whose account is full: result 8; one that is blocked: 2006; a number that nobody has: 2040", operatorapi.OurChoice,
+		"TestMPesaPayoutFailures"),
+	operatorapi.Documented.Fact("a failed payout has a full `TransactionID`", portal, "TestMPesaPayoutFailures"),
+	operatorapi.Documented.Fact("a wrong token: 401 `401.002.01`", portal, "TestMPesaPayoutRefusals").Differs("its message ends with the token"),
+	operatorapi.Documented.Fact("an unknown path below any product: 404 `404.001.01`", portal, "TestMPesaPayoutRefusals").Differs(
+		"404 `404.002.01` of payouts and balances, `404.003.01` of C2B and status"),
+	operatorapi.Assumed.Fact("`PartyA` is a short code of the sandbox: else 400 `400.002.02`", operatorapi.OurChoice, "TestMPesaPayoutRefusals"),
+	operatorapi.Assumed.Fact("`QueueTimeOutURL` gets nothing, since no request waits here", operatorapi.OurChoice, payoutsTest).Differs(
+		"a request that waits too long is told there, with a body that is not documented"),
+	operatorapi.Assumed.Fact("the float is the utility account; the other accounts have 0.00, and nothing is charged", operatorapi.OurChoice, payoutsTest),
+	operatorapi.Documented.Fact("`SecurityCredential` is the Base64 of 256 bytes", portal, "TestMPesaCredentials"),
+	operatorapi.Assumed.Fact("`SecurityCredential` for the certificate of this installation, `GET /certificate`: the password has to be right. For another "+
+		"certificate, such as Safaricom's, which clients have built in: it is accepted unread, with the right name of the initiator",
+		operatorapi.OurChoice, "TestMPesaCredentials").Differs("the password is checked"),
+	operatorapi.Documented.Fact("a wrong initiator: result 2001", portal, "TestMPesaCredentials"),
+}
+
+// reversalFacts are the facts about reversals.
+var reversalFacts = []operatorapi.Fact{
+	operatorapi.Documented.Fact("a payment is given back once: then result `R000001`; one that does not exist, or was not paid: `R000002`", portal,
+		"TestMPesaReversals"),
+	operatorapi.Assumed.Fact("a part of a payment: 400 `400.002.02`; a payment of which `/v1` gave back a part: result `R000001`", operatorapi.OurChoice,
+		"TestMPesaReversals"),
+	operatorapi.Documented.Fact("the code of a failed reversal is a text, and its `TransactionID` ends in `0000000`", portal, "TestMPesaReversals"),
+	operatorapi.Documented.Fact("`RecieverIdentifierType` is spelled so, and is 11", portal, "TestMPesaPayoutRefusals"),
+}
+
+// inquiryFacts are the facts about the status of transactions, and about balances.
+var inquiryFacts = []operatorapi.Fact{
+	operatorapi.Documented.Fact("a status query has a receipt, or an `OriginalConversationID`", portal, inquiriesTest),
+	operatorapi.ThirdParty.Fact("`OriginatorConversationID` is another name of `OriginalConversationID`", operatorapi.PublishedClients, inquiriesTest),
+	operatorapi.ThirdParty.Fact("the result of a status query has `CreditPartyName`; `quirks: {mpesaDoubledPartyName: true}` names it `DebitPartyName`",
+		"results in published code", inquiriesTest).Differs("the sample of the portal has `DebitPartyName` twice"),
+	operatorapi.Assumed.Fact("the status of a transaction that does not exist: result `R000002`", operatorapi.OurChoice, inquiriesTest),
+	operatorapi.Assumed.Fact("`TransactionStatus` is `Completed`, `Pending`, `Cancelled`, `Expired` or `Declined`", operatorapi.OurChoice, inquiriesTest),
+	operatorapi.Documented.Fact("a status query with a wrong token: 400 `400.003.01`; with a wrong field: 400 `400.003.02`", portal, "TestMPesaPayoutRefusals"),
+	operatorapi.Documented.Fact("`ResultType` and `ResultCode` of a balance are texts; `quirks: {mpesaNumericBalanceCodes: true}` makes them numbers", portal,
+		inquiriesTest),
+	operatorapi.ThirdParty.Fact("an account is name, currency, and current, available, reserved and uncleared balance", operatorapi.PublishedClients, inquiriesTest),
+	operatorapi.Assumed.Fact("a balance query of a wrong initiator: result 18", operatorapi.OurChoice, "TestMPesaCredentials").Differs("18, 20 or 21"),
+	operatorapi.Assumed.Fact("results of queries come after 2 seconds of the sandbox's time", operatorapi.OurChoice, inquiriesTest).Differs("within minutes"),
+}
+
+// productFacts are the facts about the products that no app has here.
+var productFacts = []operatorapi.Fact{
+	operatorapi.ThirdParty.Fact("B2B, tax, B2B Express, Ratiba, Bill Manager, identity and organization are not built: 401, "+
+		"\"Invalid API call as no apiproduct match found\"", gateway, exchanges+"products").Differs("an app that has the product gets an answer"),
 }

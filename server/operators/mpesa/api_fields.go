@@ -16,7 +16,10 @@ import (
 // text is a field that clients send as a text or as a number.
 type text = operatorapi.TextOrNumber
 
-var textOrNumber = []string{"string", "integer"}
+var (
+	textOrNumber = []string{"string", "integer"}
+	textOrNull   = []string{"string", "integer", "null"} // some clients send null (ThirdParty)
+)
 
 const (
 	shortCodeForm = `^[0-9]{5,7}$`

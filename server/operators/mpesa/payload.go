@@ -151,6 +151,10 @@ func completedAt(t *payments.Transaction) string {
 type sent struct {
 	ShortCode string   `json:"short_code,omitempty"`
 	Told      *c2bSent `json:"told,omitempty"` // only if a confirmation of C2B is sent, or the payer started the payment
+	// These are of a payout or of a reversal.
+	Conversation string `json:"conversation,omitempty"` // ConversationID
+	Name         string `json:"name,omitempty"`         // of the customer
+	Original     string `json:"original,omitempty"`     // receipt of the payment that a reversal gives back
 }
 
 // keptOf decodes what a transaction keeps of its request.
@@ -166,11 +170,14 @@ type callback struct {
 	} `json:"Body"`
 }
 
-// newCallback returns the callback of a payment with an outcome, or the question about one.
+// newCallback returns the callback of a payment with an outcome, the question about one, or the result of another request.
 func newCallback(t *payments.Transaction, kept json.RawMessage, how operatorapi.StatusView) operatorapi.Callback {
 	s := keptOf(kept)
-	if how.Kind == validationKind || how.Kind == confirmationKind {
+	switch how.Kind {
+	case validationKind, confirmationKind:
 		return newC2BCallback(t, &s)
+	case resultKind:
+		return newResultCallback(t, kept, how)
 	}
 	var c callback
 	c.Body.Push = newPush(t, how)

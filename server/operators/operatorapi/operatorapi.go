@@ -283,6 +283,9 @@ type Order struct {
 	Party *payments.TestNumber
 	// AnyNumber is whether a number pays, and can be paid, that no SIM and no test number of the sandbox has.
 	AnyNumber bool
+	// Failed is the status with which a disbursement fails, whoever the recipient is; empty for none. It is recorded, and
+	// its callbacks are sent.
+	Failed payments.Status
 	// PromptTime is how long the payer of a collection may take to answer, in sandbox time; zero: as long as the
 	// sandbox's pending timeout, which also bounds it.
 	PromptTime time.Duration

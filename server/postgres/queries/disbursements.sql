@@ -9,8 +9,9 @@
 -- name: BookDisbursement :one
 -- The recipient in the registry decides the status first. If it is null, the float decides. latencies and
 -- after_ms have four elements: for SUCCESS, INSUFFICIENT_FUNDS, a number that is not in the registry, and a
--- SIM that is blocked. recipient_full: an earlier attempt found that the recipient's SIM cannot hold the
--- amount. own: a SIM of another operator or country is not in the registry, as an operator's own API has it.
+-- SIM that is blocked. failed: the status of a failure that was decided before, whoever the recipient is;
+-- empty for none. An earlier attempt may have found that the recipient's SIM cannot hold the amount. own: a SIM
+-- of another operator or country is not in the registry, as an operator's own API has it.
 with sandbox as (
   {{template "sandbox" "disbursement"}} and o.version = sqlc.arg(config_version)
 ), {{template "counted" "sandbox"}}, accepted as (
@@ -19,13 +20,13 @@ with sandbox as (
   select s.sim_id, s.blocked from sims_by_number s, accepted
   where s.number_key = sqlc.arg(tenant)::bigint::text || sqlc.arg(msisdn)::text
     and s.currency = sqlc.arg(float_currency)
-    and not sqlc.arg(recipient_full)::boolean
+    and sqlc.arg(failed)::text = ''
     and (not sqlc.arg(own)::boolean
       or s.operator = sqlc.arg(operator) and s.country = sqlc.arg(country))
   for update of s
 ), judged as (
   select accepted.deliver, recipient.sim_id,
-    nullif(case when sqlc.arg(recipient_full)::boolean then 'LIMIT_EXCEEDED'
+    nullif(case when sqlc.arg(failed)::text <> '' then sqlc.arg(failed)::text
     when recipient.sim_id is null then sqlc.arg(unknown_status)::text
     when recipient.blocked then sqlc.arg(blocked_status)::text else 'SUCCESS' end, 'SUCCESS') as status
   from accepted left join recipient on true
@@ -38,7 +39,7 @@ with sandbox as (
   select judged.*, float.balance, float.movements, judged.status is null
     and float.balance >= sqlc.arg(amount)::bigint as paid, case when judged.status is null
       and float.balance >= sqlc.arg(amount)::bigint then 1
-      when judged.status is null or sqlc.arg(recipient_full)::boolean then 2 when judged.sim_id is null then 3
+      when judged.status is null or sqlc.arg(failed)::text <> '' then 2 when judged.sim_id is null then 3
         else 4 end as outcome
   from judged, float
 ), merchant as (

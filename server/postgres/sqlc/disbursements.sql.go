@@ -35,13 +35,13 @@ with sandbox as (
   select s.sim_id, s.blocked from sims_by_number s, accepted
   where s.number_key = $1::bigint::text || $4::text
     and s.currency = $5
-    and not $6::boolean
+    and $6::text = ''
     and (not $7::boolean
       or s.operator = $8 and s.country = $9)
   for update of s
 ), judged as (
   select accepted.deliver, recipient.sim_id,
-    nullif(case when $6::boolean then 'LIMIT_EXCEEDED'
+    nullif(case when $6::text <> '' then $6::text
     when recipient.sim_id is null then $10::text
     when recipient.blocked then $11::text else 'SUCCESS' end, 'SUCCESS') as status
   from accepted left join recipient on true
@@ -54,7 +54,7 @@ with sandbox as (
   select judged.deliver, judged.sim_id, judged.status, float.balance, float.movements, judged.status is null
     and float.balance >= $12::bigint as paid, case when judged.status is null
       and float.balance >= $12::bigint then 1
-      when judged.status is null or $6::boolean then 2 when judged.sim_id is null then 3
+      when judged.status is null or $6::text <> '' then 2 when judged.sim_id is null then 3
         else 4 end as outcome
   from judged, float
 ), merchant as (
@@ -109,7 +109,7 @@ type BookDisbursementParams struct {
 	ConfigVersion int64       `db:"config_version"`
 	MSISDN        string      `db:"msisdn"`
 	FloatCurrency string      `db:"float_currency"`
-	RecipientFull bool        `db:"recipient_full"`
+	Failed        string      `db:"failed"`
 	Own           bool        `db:"own"`
 	Operator      string      `db:"operator"`
 	Country       string      `db:"country"`
@@ -149,8 +149,9 @@ type BookDisbursementRow struct {
 // be too low although the present balance is not.
 // The recipient in the registry decides the status first. If it is null, the float decides. latencies and
 // after_ms have four elements: for SUCCESS, INSUFFICIENT_FUNDS, a number that is not in the registry, and a
-// SIM that is blocked. recipient_full: an earlier attempt found that the recipient's SIM cannot hold the
-// amount. own: a SIM of another operator or country is not in the registry, as an operator's own API has it.
+// SIM that is blocked. failed: the status of a failure that was decided before, whoever the recipient is;
+// empty for none. An earlier attempt may have found that the recipient's SIM cannot hold the amount. own: a SIM
+// of another operator or country is not in the registry, as an operator's own API has it.
 func (q *Queries) BookDisbursement(ctx context.Context, arg BookDisbursementParams) (BookDisbursementRow, error) {
 	row := q.db.QueryRow(ctx, bookDisbursement,
 		arg.Tenant,
@@ -158,7 +159,7 @@ func (q *Queries) BookDisbursement(ctx context.Context, arg BookDisbursementPara
 		arg.ConfigVersion,
 		arg.MSISDN,
 		arg.FloatCurrency,
-		arg.RecipientFull,
+		arg.Failed,
 		arg.Own,
 		arg.Operator,
 		arg.Country,

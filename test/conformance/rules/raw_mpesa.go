@@ -3,6 +3,7 @@ package rules
 import (
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/cauri-dev/cauri/test/conformance/suite"
@@ -24,7 +25,7 @@ func mpesaPayload(t suite.Object) suite.Object {
 	codes := mpesaCodes[status]
 	payload := suite.Object{"ResultCode": codes[0], "ResultDesc": suite.AnyText}
 	if isPayout(t) {
-		payload["ResultCode"] = codes[len(codes)-1]
+		payload["ResultCode"] = mpesaPayoutCode(t, codes[len(codes)-1])
 		payload["OriginatorConversationID"], payload["ConversationID"], payload["TransactionID"] = t["reference"], suite.AnyText, suite.AnyText
 		return payload
 	}
@@ -39,6 +40,23 @@ func mpesaPayload(t suite.Object) suite.Object {
 		})}
 	}
 	return payload
+}
+
+// mpesaPayoutCode is the result code of a payout. A limit depends on the amount, and the code of a failed reversal is a text.
+func mpesaPayoutCode(t suite.Object, code int) any {
+	if suite.TextOf(t, "status") == "LIMIT_EXCEEDED" {
+		amount, err := strconv.ParseInt(fmt.Sprint(t["amount"]), 10, 64)
+		switch isRefund := suite.TextOf(t, "type") == "refund"; {
+		case err == nil && amount < 10 && !isRefund:
+			code = 2
+		case isRefund || err == nil && amount <= 250_000:
+			code = 8
+		}
+	}
+	if suite.TextOf(t, "type") == "refund" && code != 0 {
+		return strconv.Itoa(code)
+	}
+	return code
 }
 
 func asJSON(value any) string {
