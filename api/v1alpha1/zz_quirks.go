@@ -37,15 +37,31 @@ type Quirks struct {
 	// +optional
 	// +default=false
 	MpesaBlankKeys *bool `json:"mpesaBlankKeys,omitempty"`
+
+	// mpesaDoubledPartyName is whether the result of M-Pesa's status query names the credit party DebitPartyName, as the debit party, which
+	// is what the sample in Safaricom's documents has. If it is false, the name is CreditPartyName. Default false.
+	//
+	// +optional
+	// +default=false
+	MpesaDoubledPartyName *bool `json:"mpesaDoubledPartyName,omitempty"`
+
+	// mpesaNumericBalanceCodes is whether ResultType and ResultCode are numbers in the result of M-Pesa's balance query. If it is false,
+	// they are texts, as in the sample in Safaricom's documents. Default false.
+	//
+	// +optional
+	// +default=false
+	MpesaNumericBalanceCodes *bool `json:"mpesaNumericBalanceCodes,omitempty"`
 }
 
 // Named returns the quirks by their names. A quirk that is not set is nil.
 func (q *Quirks) Named() map[string]*bool {
 	return map[string]*bool{
-		"mtnSandboxTarget":     q.MtnSandboxTarget,
-		"orangeDev":            q.OrangeDev,
-		"airtelNumericExpiry":  q.AirtelNumericExpiry,
-		"mpesaStrictTimestamp": q.MpesaStrictTimestamp,
-		"mpesaBlankKeys":       q.MpesaBlankKeys,
+		"mtnSandboxTarget":         q.MtnSandboxTarget,
+		"orangeDev":                q.OrangeDev,
+		"airtelNumericExpiry":      q.AirtelNumericExpiry,
+		"mpesaStrictTimestamp":     q.MpesaStrictTimestamp,
+		"mpesaBlankKeys":           q.MpesaBlankKeys,
+		"mpesaDoubledPartyName":    q.MpesaDoubledPartyName,
+		"mpesaNumericBalanceCodes": q.MpesaNumericBalanceCodes,
 	}
 }

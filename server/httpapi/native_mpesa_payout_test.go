@@ -137,7 +137,7 @@ func (m *mpesa) raw(reference string) (status, raw string) {
 const (
 	darajaForm       = `[0-9a-f]{4}(?:-[0-9a-f]{4}){2}-[0-9a-f]{12}[0-9]{4,7}`
 	conversationForm = `AG_[0-9]{8}_[0-9a-f]{20}`
-	receiptForm      = `[A-Z][A-L][1-9A-V][0-9A-Z]{7}`
+	mpesaReceipt     = `[A-Z][A-L][1-9A-V][0-9A-Z]{7}`
 	b2cReference     = `"ReferenceData":\{"ReferenceItem":\{"Key":"QueueTimeoutURL",` +
 		`"Value":"https://internalsandbox\.safaricom\.co\.ke/mpesa/b2cresults/v1/submit"\}\}`
 )
@@ -162,8 +162,8 @@ func TestMPesaPayouts(t *testing.T) {
 		}
 		left -= 100
 		form := `^\{"Result":\{"ResultType":0,"ResultCode":0,"ResultDesc":"The service request is processed successfully\.",` +
-			`"OriginatorConversationID":"` + id + `","ConversationID":"` + accepted["ConversationID"].(string) + `","TransactionID":"(` + receiptForm + `)",` +
-			`"ResultParameters":\{"ResultParameter":\[\{"Key":"TransactionAmount","Value":100\},\{"Key":"TransactionReceipt","Value":"(` + receiptForm + `)"\},` +
+			`"OriginatorConversationID":"` + id + `","ConversationID":"` + accepted["ConversationID"].(string) + `","TransactionID":"(` + mpesaReceipt + `)",` +
+			`"ResultParameters":\{"ResultParameter":\[\{"Key":"TransactionAmount","Value":100\},\{"Key":"TransactionReceipt","Value":"(` + mpesaReceipt + `)"\},` +
 			`\{"Key":"ReceiverPartyPublicName","Value":"254712000001 - WANJIKU"\},` +
 			`\{"Key":"TransactionCompletedDateTime","Value":"[0-9]{2}\.[0-9]{2}\.20[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}"\},` +
 			`\{"Key":"B2CUtilityAccountAvailableFunds","Value":` + fmt.Sprint(left) + `\.00\},\{"Key":"B2CWorkingAccountAvailableFunds","Value":0\.00\},` +
@@ -211,7 +211,7 @@ func TestMPesaPayoutFailures(t *testing.T) {
 		m.ask(mpesaB2C, m.payout(shop, id, c.msisdn, c.amount, c.more))
 		result := nextResult(t, came)
 		form := `^\{"Result":\{"ResultType":0,"ResultCode":[0-9]+,"ResultDesc":"[^"]+","OriginatorConversationID":"` + id + `",` +
-			`"ConversationID":"` + conversationForm + `","TransactionID":"` + receiptForm + `",` + b2cReference + `\}\}$`
+			`"ConversationID":"` + conversationForm + `","TransactionID":"` + mpesaReceipt + `",` + b2cReference + `\}\}$`
 		if got := codeOf(t, result); got != c.want || !regexp.MustCompile(form).MatchString(result) || strings.Contains(result, `0000000"`) {
 			t.Errorf("%d: the result is %s, want %s", i, result, c.want)
 		}
@@ -284,7 +284,7 @@ func (m *mpesa) paid(amount int) (receipt, checkout string) {
 func (m *mpesa) receipt(checkout string) string {
 	m.f.t.Helper()
 	_, raw := m.raw(checkout)
-	found := regexp.MustCompile(`"Name":"MpesaReceiptNumber","Value":"(` + receiptForm + `)"`).FindStringSubmatch(raw)
+	found := regexp.MustCompile(`"Name":"MpesaReceiptNumber","Value":"(` + mpesaReceipt + `)"`).FindStringSubmatch(raw)
 	if found == nil {
 		m.f.t.Fatalf("%s was not paid: %s", checkout, raw)
 	}
@@ -303,7 +303,7 @@ func TestMPesaReversals(t *testing.T) {
 	result := nextResult(t, came)
 	id := accepted["OriginatorConversationID"].(string)
 	form := `^\{"Result":\{"ResultType":0,"ResultCode":0,"ResultDesc":"The service request is processed successfully\.",` +
-		`"OriginatorConversationID":"` + id + `","ConversationID":"` + accepted["ConversationID"].(string) + `","TransactionID":"` + receiptForm + `",` +
+		`"OriginatorConversationID":"` + id + `","ConversationID":"` + accepted["ConversationID"].(string) + `","TransactionID":"` + mpesaReceipt + `",` +
 		`"ResultParameters":\{"ResultParameter":\[\{"Key":"DebitAccountBalance","Value":"Utility Account\|KES\|[0-9]+\.00\|[0-9]+\.00\|0\.00\|0\.00"\},` +
 		`\{"Key":"Amount","Value":500\.00\},\{"Key":"TransCompletedTime","Value":20[0-9]{12}\},\{"Key":"OriginalTransactionID","Value":"` + receipt + `"\},` +
 		`\{"Key":"Charge","Value":0\.00\},\{"Key":"CreditPartyPublicName","Value":"254712000001 - WANJIKU"\},` +
@@ -321,7 +321,7 @@ func TestMPesaReversals(t *testing.T) {
 	}
 	payout := m.ask(mpesaB2C, m.payout("https://shop.example", "payout", wanjiku, 10))["OriginatorConversationID"].(string)
 	_, raw := m.raw(payout)
-	ofPayout := regexp.MustCompile(`"TransactionID":"(` + receiptForm + `)"`).FindStringSubmatch(raw)[1]
+	ofPayout := regexp.MustCompile(`"TransactionID":"(` + mpesaReceipt + `)"`).FindStringSubmatch(raw)[1]
 	before := f.transactions()
 	for name, c := range map[string]struct{ receipt, want string }{
 		"again":              {receipt, `"R000001" The transaction has already been reversed.`},

@@ -61,8 +61,8 @@ func TestFactsAreHeldByTestsAndPublished(t *testing.T) {
 func TestCredentialsOfEveryAPIHaveAForm(t *testing.T) {
 	other := map[string]string{
 		"moov-encryption-key": "all clients have it", "airtel-pin": "four digits, which requests have encrypted",
-		"mpesa-shortcode": "a number of six digits, which callbacks have",
-		"mtn-api-user":    "a name, in the form of every reference",
+		"mpesa-shortcode": "a number of six digits, which callbacks have", "mpesa-initiator-name": "a name, which is not secret",
+		"mtn-api-user": "a name, in the form of every reference",
 	}
 	for _, api := range operators.NativeAPIs() {
 		if api.SecretForm == nil {
@@ -82,7 +82,8 @@ func TestCredentialsOfEveryAPIHaveAForm(t *testing.T) {
 func TestTextsOfRequestsAreBounded(t *testing.T) {
 	notKept := map[string]string{
 		"providerCallbackHost": "its host is kept, of 253 characters", "currency": "it is one of the environment", "Language": "ignored",
-		"referenceIdToRefund": "it is looked up", "Password": "it is compared",
+		"referenceIdToRefund": "it is looked up", "Password": "it is compared", "InitiatorName": "it is compared", "Initiator": "it is compared",
+		"SecurityCredential": "it has 256 bytes",
 	}
 	var check func(call string, fields []operatorapi.Field)
 	check = func(call string, fields []operatorapi.Field) {

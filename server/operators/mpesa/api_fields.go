@@ -48,11 +48,14 @@ func decode(r *operatorapi.Request, first string, into any) error {
 	}
 	err := r.Decode(wrongField, into)
 	if refused, isRefusal := err.(*operatorapi.Refusal); isRefusal {
-		field, _, found := strings.Cut(refused.Detail, ":")
-		if !found || strings.HasPrefix(refused.Detail, "the body") || strings.Contains(field, " ") {
+		field, form, found := strings.Cut(refused.Detail, ":")
+		if !found || strings.Contains(field, " ") { // the body as a whole
 			field = first
+		} else {
+			field = field[strings.LastIndex(field, ".")+1:] // without the name of an embedded part
+			refused.Detail = field + ":" + form
 		}
-		refused.ErrorCode = wrongFieldPrefix + field[strings.LastIndex(field, ".")+1:] // without the name of an embedded part
+		refused.ErrorCode = wrongFieldPrefix + field
 	}
 	return err
 }

@@ -260,7 +260,7 @@ func (f *requested) order(ctx context.Context, s operatorapi.Sandbox, b *payoutB
 	switch {
 	case !isRight:
 		order.Failed = payments.PINInvalid
-	case amount < minPayout || amount > maxPayout:
+	case amount < minPayout || amount > maxPayout(e.Country):
 		order.Failed = payments.LimitExceeded
 	}
 	return order, nil

@@ -46,7 +46,7 @@ func reversalFields() []operatorapi.Field {
 		{Name: "TransactionID", Max: maxConversation, About: "The receipt of the payment, through whatever API it was made."},
 		{Name: "Amount", Types: textOrNumber, Pattern: operatorapi.AmountForm, About: "The amount of the payment: there is no partial reversal."},
 		{Name: "ReceiverParty", Types: textOrNumber, Pattern: shortCodeForm, About: "The short code of the sandbox."},
-		{Name: "RecieverIdentifierType", Types: textOrNumber, Enum: []string{receiverType}, About: "It is spelled so."},
+		{Name: "RecieverIdentifierType", Types: textOrNumber, Pattern: "^11$", About: "It is spelled so."},
 		{Name: "Remarks", Types: textOrNumber, Max: maxRemarks},
 		{Name: "Occasion", Types: textOrNull, Max: maxRemarks, Optional: true},
 	}...)

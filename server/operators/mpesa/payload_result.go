@@ -51,11 +51,11 @@ func timeoutURL(product string) ReferenceData {
 	return ReferenceData{KeyValue{"QueueTimeoutURL", "https://internalsandbox.safaricom.co.ke/mpesa/" + product + "/v1/submit"}}
 }
 
-// The least and the greatest amount of a payout (Documented). The least amount of a push is smaller.
-const (
-	minPayout = 10
-	maxPayout = 250_000
-)
+// minPayout is the least amount of a payout (Documented). That of a push is smaller.
+const minPayout = 10
+
+// maxPayout returns the greatest amount of a payout in a country, which is that of a push (Documented).
+func maxPayout(in payments.Country) int64 { return payments.Facts(payments.MPesa, in).MaxAmount }
 
 const (
 	wrongInitiator = "The initiator information is invalid."
@@ -81,7 +81,7 @@ func payoutResultOf(t *payments.Transaction, how operatorapi.StatusView) result 
 	case t.Status != payments.LimitExceeded:
 	case t.Type == payments.Disbursement && t.Amount < minPayout:
 		return result{code: "2"}.both(belowLimit)
-	case t.Type == payments.Refund || t.Amount <= maxPayout: // the recipient's SIM cannot hold the amount
+	case t.Type == payments.Refund || t.Amount <= maxPayout(t.Country): // the recipient's SIM cannot hold the amount
 		return result{code: "8"}.both(beyondBalance)
 	}
 	if r, known := payoutResults[t.Status]; known {
