@@ -20,7 +20,9 @@ func TestPaymentsEndAlikeInEveryMarket(t *testing.T) {
 	f.config.Environments = nil
 	markets := slices.Clone(payments.Markets)
 	// MTN's target environment sandbox is the first environment. It is for the market whose name in the API is not known.
-	slices.SortStableFunc(markets, func(a, b payments.MarketFacts) int { return strings.Compare(min(a.NameInAPI, "x"), min(b.NameInAPI, "x")) })
+	slices.SortStableFunc(markets, func(a, b payments.MarketFacts) int {
+		return strings.Compare(min(a.NameInAPI, "x"), min(b.NameInAPI, "x"))
+	})
 	for _, m := range markets {
 		f.config.Environments = append(f.config.Environments,
 			sandboxes.EnvironmentConfig{Operator: m.Operator, Country: m.Country, Enabled: true, UnknownPolicy: payments.Reject})
