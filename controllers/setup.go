@@ -243,7 +243,7 @@ func addResync(mgr ctrl.Manager, options Options, live *resync.LiveStatus, testC
 	}
 	drift := &resync.Drift{
 		Database: options.Database, Ready: options.Ready, Cache: mgr.GetCache(), Clock: options.Clock, Interval: options.Drift,
-		Enqueue: live.Enqueue, SIM: testclient.SIMConfig, Orphaned: testClients.Orphaned, AllNamespaces: len(options.Namespaces) == 0,
+		Enqueue: live.Enqueue, SIM: testclient.RegisteredSIM, Orphaned: testClients.Orphaned, AllNamespaces: len(options.Namespaces) == 0,
 		Installation: options.Installation,
 	}
 	if err := mgr.Add(drift); err != nil {

@@ -101,6 +101,11 @@ func TestTestClientStalls(t *testing.T) {
 				": write spec.operator and spec.country",
 			mend: func(tc *v1alpha1.TestClient) { tc.Spec.Operator, tc.Spec.Country = "moov", "TG" },
 		},
+		"a country that the sandbox does not name": {
+			msisdn:  "+254722000001",
+			message: "the number +254722000001 belongs to none of the countries CI, RW, BJ and TG: write spec.operator and spec.country",
+			mend:    func(tc *v1alpha1.TestClient) { tc.Spec.Operator, tc.Spec.Country = "mpesa", "KE" },
+		},
 		"another operator": {
 			msisdn:  "+22870123456",
 			message: "no known operator has the prefix of the number +22870123456: write spec.operator",
@@ -166,6 +171,33 @@ func TestTestClientOfAMarketThatTheSandboxDoesNotHave(t *testing.T) {
 		s.Spec.Environments = append(s.Spec.Environments, v1alpha1.Environment{Operator: "orange", Country: "CI"})
 	})
 	says("Everything in the spec is applied.")
+}
+
+// A number of a country that the sandbox does not name says nothing until the sandbox has an environment there. A TestClient that
+// was registered then stays so without it.
+func TestTestClientOfACountryThatTheSandboxNamesLater(t *testing.T) {
+	c := newCluster(t)
+	c.start()
+	sandbox := c.newSandbox()
+	c.create(sandbox)
+	wanjiru := c.newTestClient("wanjiru", "+254722000001")
+	c.create(wanjiru)
+	c.testClientConditions(wanjiru, "Ready False OperatorUnknown", "Stalled True OperatorUnknown")
+	edit(c, sandbox, func(s *v1alpha1.SandboxEnvironment) {
+		s.Spec.Environments = append(s.Spec.Environments, v1alpha1.Environment{Operator: "mpesa", Country: "KE"})
+	})
+	c.testClientReady(wanjiru)
+	if s := wanjiru.Status; s.Operator != "mpesa" || s.Country != "KE" || s.Currency != "KES" {
+		t.Errorf("its SIM is of %s in %s, with %s", s.Operator, s.Country, s.Currency)
+	}
+	edit(c, sandbox, func(s *v1alpha1.SandboxEnvironment) {
+		s.Spec.Environments = s.Spec.Environments[:len(s.Spec.Environments)-1]
+	})
+	c.until(func(context.Context) string {
+		c.refresh(wanjiru)
+		const want = "Everything in the spec is applied. Not used: spec.msisdn (the sandbox has no environment mpesa in KE)."
+		return cmp.Diff(want, message(wanjiru.Status.Conditions, v1alpha1.ConditionReady))
+	})
 }
 
 func TestDuplicateNumber(t *testing.T) {

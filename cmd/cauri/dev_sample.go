@@ -31,7 +31,7 @@ func devPhones(country payments.Country) (phones []devPhone) {
 
 // Market returns the operator and the country of the phone, by its number.
 func (p devPhone) Market() (m sandboxes.Market) {
-	m.Operator, m.Country, _ = operators.Detect(p.MSISDN)
+	m.Operator, m.Country, _ = operators.Detect(nil, p.MSISDN)
 	return m
 }
 

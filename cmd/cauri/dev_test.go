@@ -259,8 +259,8 @@ func TestDevSample(t *testing.T) {
 func TestPhonesOfTheSample(t *testing.T) {
 	for _, c := range payments.Countries {
 		p := c.Facts().Payer
-		operator, country, ok := operators.Detect(p.MSISDN)
-		if !ok || country != c || operators.CheckLength(p.MSISDN) != nil || p.Name == "" || p.Resource == "" {
+		operator, country, ok := operators.Detect(nil, p.MSISDN)
+		if !ok || country != c || operators.CheckLength(nil, p.MSISDN) != nil || p.Name == "" || p.Resource == "" {
 			t.Errorf("%+v is of %s in %s, want one of %s", p, operator, country, c)
 		}
 	}

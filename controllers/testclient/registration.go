@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -17,10 +18,10 @@ import (
 
 // reconcileRegistration registers the SIM with its sandbox.
 func (r *Reconciler) reconcileRegistration(ctx context.Context, testClient *v1alpha1.TestClient) (seen Observation) {
-	if seen.config, seen.Err = SIMConfig(testClient); seen.Err != nil {
+	sandbox, err := reconciler.FindSandbox(ctx, r, sandboxOf(testClient), "TestClient")
+	if seen.config, seen.Err = SIMConfig(sandbox, testClient); seen.Err != nil {
 		return seen
 	}
-	sandbox, err := reconciler.FindSandbox(ctx, r, sandboxOf(testClient), "TestClient")
 	if err != nil {
 		seen.Err = err
 		seen.unregistered = reconciler.IsWaiting(err)
@@ -127,11 +128,31 @@ func registrationFailure(testClient *v1alpha1.TestClient, err error) error {
 	}
 }
 
-// SIMConfig converts a TestClient's spec to the configuration of a SIM. It returns a stalling error if neither
-// the spec nor the number determines the operator or the country.
-func SIMConfig(testClient *v1alpha1.TestClient) (sandboxes.TestClientConfig, error) {
+// knownIn returns what a sandbox knows of the table of markets, and how its TestClient was registered, so that one stays so whose
+// environment is removed. nil stands for a sandbox that is not there yet: everything is known to it.
+func knownIn(sandbox *v1alpha1.SandboxEnvironment, testClient *v1alpha1.TestClient) *payments.Known {
+	if sandbox == nil {
+		return nil
+	}
+	return payments.KnownWith(func(o payments.Operator, c payments.Country) bool {
+		is := func(operator v1alpha1.Operator, country v1alpha1.Country) bool {
+			return string(operator) == string(o) && string(country) == string(c)
+		}
+		return is(testClient.Status.Operator, testClient.Status.Country) ||
+			slices.ContainsFunc(sandbox.Spec.Environments, func(e v1alpha1.Environment) bool { return is(e.Operator, e.Country) })
+	})
+}
+
+// RegisteredSIM is [SIMConfig] for a TestClient that its sandbox may have registered before.
+func RegisteredSIM(testClient *v1alpha1.TestClient) (sandboxes.TestClientConfig, error) {
+	return SIMConfig(&v1alpha1.SandboxEnvironment{}, testClient)
+}
+
+// SIMConfig converts a TestClient's spec to the configuration of a SIM in a sandbox; nil: one that is not there yet. It returns
+// a stalling error if neither the spec nor the number determines the operator or the country.
+func SIMConfig(sandbox *v1alpha1.SandboxEnvironment, testClient *v1alpha1.TestClient) (sandboxes.TestClientConfig, error) {
 	spec := testClient.Spec
-	operator, country, err := Market(spec)
+	operator, country, err := Market(knownIn(sandbox, testClient), spec)
 	if err != nil {
 		return sandboxes.TestClientConfig{}, err
 	}
@@ -152,30 +173,35 @@ func SIMConfig(testClient *v1alpha1.TestClient) (sandboxes.TestClientConfig, err
 	}, nil
 }
 
-// Market returns the operator and the country of a SIM, from the spec or else from the number.
-func Market(spec v1alpha1.TestClientSpec) (payments.Operator, payments.Country, error) {
+// Market returns the operator and the country of a SIM, from the spec or else from the number, if the sandbox knows those of
+// the number.
+func Market(known *payments.Known, spec v1alpha1.TestClientSpec) (payments.Operator, payments.Country, error) {
 	operator, country := payments.Operator(spec.Operator), payments.Country(spec.Country)
-	byPrefix, byCallingCode, _ := operators.Detect(spec.MSISDN)
+	byPrefix, byCallingCode, _ := operators.Detect(known, spec.MSISDN)
 	if operator == "" {
 		operator = byPrefix
 	}
 	if country == "" {
 		country = byCallingCode
 	}
-	switch length := operators.CheckLength(spec.MSISDN); {
+	switch length := operators.CheckLength(known, spec.MSISDN); {
 	case (operator == "" || country == "") && length != nil:
 		return "", "", unknownMarket("%s: delete the TestClient and create it again with the whole number, or write spec.operator and spec.country", length.String())
 	case operator == "" && country == "":
 		return "", "", unknownMarket(
-			"the number %s belongs to none of the countries "+payments.AllOf(payments.Countries)+": write spec.operator and spec.country", spec.MSISDN,
+			"the number %s belongs to none of the countries "+payments.AllOf(known.Countries())+": write spec.operator and spec.country", spec.MSISDN,
 		)
 	case operator == "":
 		return "", "", unknownMarket("no known operator has the prefix of the number %s: write spec.operator", spec.MSISDN)
 	case country == "":
 		return "", "", unknownMarket("the country code of the number %s is not known: write spec.country", spec.MSISDN)
 	case !operator.In(country):
+		in := known.CountriesOf(operator)
+		if len(in) == 0 {
+			in = operator.Countries()
+		}
 		return "", "", unknownMarket(fmt.Sprintf("%s is available in %s only, and the number %%s is not from there: write country: %[2]s, or "+
-			"another operator", operator, payments.OneOf(operator.Countries())), spec.MSISDN)
+			"another operator", operator, payments.OneOf(in)), spec.MSISDN)
 	}
 	return operator, country, nil
 }

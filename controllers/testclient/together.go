@@ -28,7 +28,7 @@ func (r *Reconciler) WaitingFor(
 	numbers := map[string]bool{}
 	for i := range list.Items {
 		testClient := &list.Items[i]
-		sim, err := SIMConfig(testClient)
+		sim, err := SIMConfig(sandbox, testClient)
 		if err != nil || !testClient.DeletionTimestamp.IsZero() || numbers[sim.MSISDN] || r.checkLimit(ctx, testClient) != nil {
 			continue
 		}

@@ -59,4 +59,11 @@ var Markets = []MarketFacts{
 	},
 {{- end}}
 }
+
+// everywhere has the pairs that every sandbox knows, see [Known].
+var everywhere = map[Operator][]Country{
+{{- range $operator, $countries := .Everywhere}}
+	{{printf "%q" $operator}}: { {{- range $countries}}{{printf "%q" .}}, {{end -}} },
+{{- end}}
+}
 `))

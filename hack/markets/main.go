@@ -103,7 +103,8 @@ type table struct {
 		PromptSeconds                                                           int
 		Sources                                                                 sources
 	}
-	quirks []operatorapi.Quirk
+	Everywhere map[string][]string // countries by operator
+	quirks     []operatorapi.Quirk
 }
 
 // sources names for each cell of a row where its fact comes from.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/cauri-dev/cauri/server/expectations"
 	"github.com/cauri-dev/cauri/server/ledger/observations"
+	"github.com/cauri-dev/cauri/server/payments"
 )
 
 const (
@@ -74,7 +75,7 @@ func (c *Console) evaluate(v *visit) (page, error) {
 		return page{}, err
 	}
 	l.form = v.form("lines")
-	if l.lines, err = readLines(l.form); err != nil {
+	if l.lines, err = readLines(v.who.Sandbox.Known, l.form); err != nil {
 		l.wrong, l.tag = v.unreadable(err)
 		return l.page(v), nil
 	}
@@ -87,7 +88,7 @@ func (c *Console) evaluate(v *visit) (page, error) {
 		return page{}, err
 	}
 	for i := range l.lines {
-		l.results = append(l.results, expectations.Check(&l.lines[i], &seen.Lines[i]))
+		l.results = append(l.results, expectations.Check(v.who.Sandbox.Known, &l.lines[i], &seen.Lines[i]))
 	}
 	return l.page(v), nil
 }
@@ -111,7 +112,7 @@ func (v *visit) unreadable(err error) (wrong, tag string) {
 
 // readLines decodes lines in YAML or JSON: a list, a file for `cauri expect`, or a resource. It returns an error of the
 // YAML, or [expectations.Problems].
-func readLines(text string) (lines []expectations.Line, err error) {
+func readLines(known *payments.Known, text string) (lines []expectations.Line, err error) {
 	read, err := yaml.YAMLToJSON([]byte(text))
 	if err != nil {
 		return nil, err
@@ -123,7 +124,7 @@ func readLines(text string) (lines []expectations.Line, err error) {
 	if json.Unmarshal(read, &file) == nil { // otherwise it is a list
 		read = []byte(cmp.Or(string(file.Expect), string(file.Spec.Expect)))
 	}
-	return expectations.Parse(read)
+	return expectations.ParseIn(known, read)
 }
 
 // lead returns a sentence with the number of expectations.

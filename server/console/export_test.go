@@ -27,7 +27,7 @@ const WatchInterval = watchInterval
 // CodeOf returns the code of the request that made a transaction, by language. uri is the address of the sandbox.
 func CodeOf(uri string, t *payments.Transaction) map[string]string {
 	all := map[string]string{}
-	r := requestOf(t)
+	r := requestOf(nil, t)
 	for _, one := range r.inLanguages(uri) {
 		all[one.language] = one.text
 	}

@@ -234,7 +234,7 @@ func (d *paymentDetail) otherMarket(v *visit) string {
 
 // lengthOf returns a sentence that says what is wrong with the length of a number; "" if it is right.
 func (v *visit) lengthOf(msisdn string) string {
-	if w := operators.CheckLength(msisdn); w != nil {
+	if w := operators.CheckLength(v.who.Sandbox.Known, msisdn); w != nil {
 		return v.Say(w.Phrase()) + "."
 	}
 	return ""

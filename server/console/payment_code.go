@@ -33,7 +33,7 @@ func (r *requestCode) add(name string, value any) {
 }
 
 // requestOf returns the request of /v1 that records a transaction like this one.
-func requestOf(t *payments.Transaction) requestCode {
+func requestOf(known *payments.Known, t *payments.Transaction) requestCode {
 	r := requestCode{path: "/api/v1/payments"}
 	r.add("amount", t.Amount)
 	if t.ParentID != nil {
@@ -45,7 +45,7 @@ func requestOf(t *payments.Transaction) requestCode {
 		return r
 	}
 	r.add("currency", t.Currency)
-	operator, country, _ := operators.Detect(t.MSISDN)
+	operator, country, _ := operators.Detect(known, t.MSISDN)
 	if t.Type == payments.Disbursement {
 		r.path = "/api/v1/disbursements"
 		operator = "" // a disbursement must name its operator

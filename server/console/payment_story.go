@@ -51,7 +51,7 @@ func (d *paymentDetail) requested(v *visit) step {
 	case d.NativeCall != "":
 		s.code, s.text = d.NativeCall, v.Text("of %s's own API", operatorName(d.Operator))
 	default:
-		r := requestOf(d.Transaction)
+		r := requestOf(v.who.Sandbox.Known, d.Transaction)
 		s.code, s.text = "POST "+strings.TrimPrefix(r.path, "/api"), v.Text("of the store %s", isolated(d.Store))
 	}
 	if d.Scenario != "" {

@@ -2337,7 +2337,7 @@ func paymentCode(v *visit, d *paymentDetail) templ.Component {
 		}
 		ctx = templ.InitializeContext(ctx)
 		ctx = templ.ClearChildren(ctx)
-		title, request := v.Text("The request, in your language"), requestOf(d.Transaction)
+		title, request := v.Text("The request, in your language"), requestOf(v.who.Sandbox.Known, d.Transaction)
 		if d.NativeCall != "" {
 			title = v.Text("The same as a request of /v1")
 		}

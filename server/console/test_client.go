@@ -26,14 +26,14 @@ func (v *visit) mayChangeClients() bool { return v.may(full) && v.who.Sandbox.AP
 
 // newClient shows the form of a new test client, filled in from the query.
 func (c *Console) newClient(v *visit) (page, error) {
-	f := &clientForm{tryForm: tryForm{set: v.request.URL.Query()}}
+	f := &clientForm{tryForm: tryForm{set: v.request.URL.Query(), known: v.who.Sandbox.Known}}
 	f.orElse("behavior", string(payments.Manual))
 	return f.page(v), nil
 }
 
 // addClient sends the request of the form.
 func (c *Console) addClient(v *visit) (httpfront.Answer, error) {
-	f := &clientForm{tryForm: tryForm{set: v.request.PostForm}}
+	f := &clientForm{tryForm: tryForm{set: v.request.PostForm, known: v.who.Sandbox.Known}}
 	r := requestCode{path: "/api/v1/test_clients"}
 	r.add("msisdn", f.msisdn())
 	r.add("name", strings.TrimSpace(f.set.Get("name")))
@@ -60,7 +60,7 @@ func (c *Console) client(v *visit) (page, error) {
 	for _, field := range changeable {
 		set.Set("shown-"+field, set.Get(field))
 	}
-	return (&clientForm{tryForm{set: set}, h}).page(v), nil
+	return (&clientForm{tryForm{set: set, known: v.who.Sandbox.Known}, h}).page(v), nil
 }
 
 // changeable are the fields of a form that shows what a test client has.
@@ -99,7 +99,7 @@ func (c *Console) deleteClient(v *visit) (httpfront.Answer, error) {
 
 // sentForm returns the form that was sent, with the phone in the path.
 func (c *Console) sentForm(v *visit) (*clientForm, error) {
-	f := &clientForm{tryForm: tryForm{set: v.request.PostForm}}
+	f := &clientForm{tryForm: tryForm{set: v.request.PostForm, known: v.who.Sandbox.Known}}
 	return f, c.renewing(v, func() (err error) {
 		f.client, err = c.findHandset(v)
 		return err

@@ -45,6 +45,7 @@ type tryForm struct {
 	clients    []ledger.TestClient // to choose from
 	more       bool                // whether there are more test clients
 	numbers    []operators.TestNumber
+	known      *payments.Known // what the sandbox knows
 	refundable []paymentRow
 	fault      string       // name of the fault for which the form is filled in; empty: none
 	sent       *sentRequest // nil: nothing was sent
@@ -54,7 +55,7 @@ type tryForm struct {
 // parameter like, or the name of a fault in the parameter fault.
 func (c *Console) tryIt(v *visit) (page, error) {
 	query := v.request.URL.Query()
-	f := &tryForm{kind: payments.Type(query.Get("kind")), set: query}
+	f := &tryForm{kind: payments.Type(query.Get("kind")), set: query, known: v.who.Sandbox.Known}
 	if id, err := payments.ParseID(query.Get("like")); err == nil {
 		t, err := c.Ledger.GetTransaction(v.ctx(), v.who.Sandbox.Tenant, id)
 		if err != nil && !errors.Is(err, ledger.ErrNotFound) {
@@ -72,7 +73,7 @@ func (c *Console) tryIt(v *visit) (page, error) {
 
 // tryNow sends the request of the form.
 func (c *Console) tryNow(v *visit) (httpfront.Answer, error) {
-	f := &tryForm{kind: payments.Type(v.form("kind")), set: v.request.PostForm}
+	f := &tryForm{kind: payments.Type(v.form("kind")), set: v.request.PostForm, known: v.who.Sandbox.Known}
 	if f.set.Has("answering") {
 		_, err := c.Service.SetManual(v.ctx(), v.who, f.msisdn(), true)
 		if err != nil && !errors.Is(err, ledger.ErrNotFound) {
@@ -225,7 +226,7 @@ func (f *tryForm) fillLike(t *payments.Transaction) {
 		f.set.Set("amount", strconv.FormatInt(t.Amount, 10))
 		return
 	}
-	for _, field := range requestOf(t).fields {
+	for _, field := range requestOf(f.known, t).fields {
 		switch value := field.value.(type) {
 		case string:
 			f.set.Set(field.name, value)
@@ -323,10 +324,10 @@ func (f *tryForm) market() (m sandboxes.Market, chosen bool) {
 	if client := f.client(msisdn); client != nil {
 		return sandboxes.Market{Operator: client.Operator, Country: client.Country}, false
 	}
-	if n, ok := operators.FindTestNumber(msisdn); ok {
+	if n, ok := operators.FindTestNumber(msisdn); ok && f.known.Has(n.Operator, n.Country) {
 		return sandboxes.Market{Operator: n.Operator, Country: n.Country}, false
 	}
-	m.Operator, m.Country, _ = operators.Detect(msisdn)
+	m.Operator, m.Country, _ = operators.Detect(f.known, msisdn)
 	return m, false
 }
 
@@ -407,7 +408,7 @@ func (f *tryForm) readAnswer() {
 	for name, all := range a.Detail.FieldErrors {
 		f.wrong[f.fieldOf(name)] = strings.Join(all, "; ")
 	}
-	if w := operators.CheckLength(f.msisdn()); w != nil && f.wrong["market"] != "" && f.set.Get("market") == "" {
+	if w := operators.CheckLength(f.known, f.msisdn()); w != nil && f.wrong["market"] != "" && f.set.Get("market") == "" {
 		delete(f.wrong, "market") // the wrong length of the number is the cause
 		f.wrong[f.fieldOf("msisdn")] = w.String()
 	}

@@ -38,9 +38,9 @@ type Result struct {
 	Seen     Observation // zero if another program was asked
 }
 
-// Check returns whether an observation meets a line.
-func Check(l *Line, o *Observation) Result {
-	r := Result{Line: l.String(), Observed: Observed(l, o).String(), Seen: *o}
+// Check returns whether an observation of a sandbox meets a line. The parameter known is what the sandbox knows.
+func Check(known *payments.Known, l *Line, o *Observation) Result {
+	r := Result{Line: l.String(), Observed: Observed(known, l, o).String(), Seen: *o}
 	switch {
 	case l.Transactions != nil:
 		r.Met = l.Transactions.Count.includes(o.Count)
@@ -69,12 +69,12 @@ func Check(l *Line, o *Observation) Result {
 	return r
 }
 
-// Observed says what was observed for a line.
-func Observed(l *Line, o *Observation) english.Phrase {
+// Observed says what was observed for a line in a sandbox. The parameter known is what the sandbox knows.
+func Observed(known *payments.Known, l *Line, o *Observation) english.Phrase {
 	if o.Late {
 		later := *o
 		later.Late = false
-		return english.Say("%s, seen too late", Observed(l, &later))
+		return english.Say("%s, seen too late", Observed(known, l, &later))
 	}
 	switch {
 	case o.NoStore && l.Transactions != nil:
@@ -83,12 +83,12 @@ func Observed(l *Line, o *Observation) english.Phrase {
 		return english.Say("the sandbox has no application %s", l.Events.Where.Application)
 	case l.Transactions != nil:
 		seen := counted(o.Count, "0 transactions", "1 transaction", "%d transactions", "more than %d transactions")
-		return withLength(seen, o.Count, l.Transactions.Where.MSISDN)
+		return withLength(known, seen, o.Count, l.Transactions.Where.MSISDN)
 	case l.Events != nil:
 		events := counted(o.Count, "0 events", "1 event", "%d events", "more than %d events")
 		switch {
 		case l.Events.MaxAttempts == nil || o.MostAttempts == 0:
-			return withLength(events, o.Count, l.Events.Where.MSISDN)
+			return withLength(known, events, o.Count, l.Events.Where.MSISDN)
 		case o.MostAttempts == 1:
 			return english.Say("%s, at most 1 attempt each", events)
 		}
@@ -98,7 +98,7 @@ func Observed(l *Line, o *Observation) english.Phrase {
 	case l.Float != nil:
 		return english.Say("the sandbox has no float in %s", l.Float.Currency)
 	case l.TestClient != nil:
-		return withLength(english.Say("the sandbox has no test client with this number"), o.Count, l.TestClient.MSISDN)
+		return withLength(known, english.Say("the sandbox has no test client with this number"), o.Count, l.TestClient.MSISDN)
 	case o.Example == nil:
 		return english.Say("no other transaction")
 	}
@@ -107,8 +107,8 @@ func Observed(l *Line, o *Observation) english.Phrase {
 }
 
 // withLength adds to what was observed of a number, if nothing has it, that its length is wrong.
-func withLength(seen english.Phrase, count int, msisdn string) english.Phrase {
-	if w := operators.CheckLength(msisdn); w != nil && count == 0 {
+func withLength(known *payments.Known, seen english.Phrase, count int, msisdn string) english.Phrase {
+	if w := operators.CheckLength(known, msisdn); w != nil && count == 0 {
 		return english.Say("%s (%s)", seen, w.Phrase())
 	}
 	return seen

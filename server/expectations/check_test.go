@@ -55,7 +55,7 @@ func TestCheck(t *testing.T) {
 	} {
 		line := parse(t, "["+test.line+"]")[0]
 		want := expectations.Result{Line: line.String(), Met: test.met, Never: test.never, Observed: test.observed, Seen: test.o}
-		if diff := cmp.Diff(want, expectations.Check(&line, &test.o)); diff != "" {
+		if diff := cmp.Diff(want, expectations.Check(nil, &line, &test.o)); diff != "" {
 			t.Errorf("%s of %+v: %s", test.line, test.o, diff)
 		}
 	}

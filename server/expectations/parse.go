@@ -41,13 +41,18 @@ const (
 )
 
 // Parse reads the JSON array of an expectation's lines. Its error is of type [Problems] and names every wrong field.
-func Parse(text []byte) ([]Line, error) { return parse(text, false) }
+func Parse(text []byte) ([]Line, error) { return parse(checker{}, text) }
+
+// ParseIn is [Parse] for a sandbox: lines may name only what it knows.
+func ParseIn(known *payments.Known, text []byte) ([]Line, error) {
+	return parse(checker{known: known}, text)
+}
 
 // ParseWithMerchant is [Parse] that also accepts lines of the kind merchant, for callers that can send requests to the
 // merchant's own program.
-func ParseWithMerchant(text []byte) ([]Line, error) { return parse(text, true) }
+func ParseWithMerchant(text []byte) ([]Line, error) { return parse(checker{merchant: true}, text) }
 
-func parse(text []byte, merchant bool) ([]Line, error) {
+func parse(c checker, text []byte) ([]Line, error) {
 	var sent []json.RawMessage
 	if err := json.Unmarshal(text, &sent); err != nil {
 		return nil, Problems{{"expect", "must be a list of 1 to 50 lines, each one of " + kinds}}
@@ -55,7 +60,6 @@ func parse(text []byte, merchant bool) ([]Line, error) {
 	if len(sent) == 0 || len(sent) > MaxLines {
 		return nil, Problems{{"expect", fmt.Sprintf("must have 1 to %d lines, and has %d", MaxLines, len(sent))}}
 	}
-	c := checker{merchant: merchant}
 	lines := make([]Line, len(sent))
 	for i := range sent {
 		c.field = fmt.Sprintf("expect[%d]", i)
@@ -70,6 +74,7 @@ func parse(text []byte, merchant bool) ([]Line, error) {
 // checker collects the problems of lines.
 type checker struct {
 	merchant    bool
+	known       *payments.Known
 	field       string // of the present line
 	nothingElse bool   // there was such a line
 	problems    Problems
@@ -176,8 +181,8 @@ func (c *checker) content(l *Line) {
 		}
 	case l.Float != nil:
 		canonical := payments.CanonicalCurrency(l.Float.Currency)
-		if !slices.Contains(payments.Currencies, canonical) {
-			c.wrong("float.currency", "must be %s", payments.OneOf(payments.Currencies))
+		if !slices.Contains(c.known.Currencies(), canonical) {
+			c.wrong("float.currency", "must be %s", payments.OneOf(c.known.Currencies()))
 		}
 		l.Float.Currency = string(canonical)
 		c.amount("float.equals", l.Float.Equals)
@@ -239,8 +244,8 @@ func (c *checker) amount(field string, amount *int64) {
 func (c *checker) where(field string, w *Where) {
 	c.oneOf(field+".type", w.Type, payments.Texts(payments.Types))
 	c.oneOf(field+".status", w.Status, payments.Texts(payments.Statuses))
-	c.oneOf(field+".operator", w.Operator, payments.Texts(payments.Operators))
-	c.oneOf(field+".country", w.Country, payments.Texts(payments.Countries))
+	c.oneOf(field+".operator", w.Operator, payments.Texts(c.known.Operators()))
+	c.oneOf(field+".country", w.Country, payments.Texts(c.known.Countries()))
 	if w.MSISDN != "" && !payments.ValidMSISDN(w.MSISDN) {
 		c.wrong(field+".msisdn", badNumber)
 	}

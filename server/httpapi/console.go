@@ -36,7 +36,7 @@ func (a *API) createConsoleLink(w http.ResponseWriter, r *http.Request, who *ser
 	}
 	if access.MSISDN != "" {
 		if _, err := a.ledger.FindTestClient(r.Context(), who.Sandbox.Tenant, access.MSISDN); err != nil {
-			return httpfront.Answer{}, orMissing(err, view.NoPhone(access.MSISDN))
+			return httpfront.Answer{}, orMissing(err, view.NoPhone(who.Sandbox, access.MSISDN))
 		}
 	}
 	access.MadeWith = who.Key

@@ -136,7 +136,7 @@ func wrongCurrency(e service.ErrWrongCurrency) *wire.Error {
 
 func operatorElsewhere(e service.ErrOperatorElsewhere) *wire.Error {
 	const format = "must be %s, where alone %s is available: send %[1]s, or another operator"
-	return view.InvalidField("country", fmt.Sprintf(format, payments.OneOf(e.Operator.Countries()), e.Operator))
+	return view.InvalidField("country", fmt.Sprintf(format, payments.OneOf(e.Countries), e.Operator))
 }
 
 func undetectedFields(e service.ErrUndetected) *wire.Error {
@@ -145,10 +145,10 @@ func undetectedFields(e service.ErrUndetected) *wire.Error {
 	}
 	wrong := wire.FieldErrors{}
 	if e.Operator {
-		wrong["operator"] = []string{"cannot be detected from the msisdn: send one of " + payments.List(payments.Operators)}
+		wrong["operator"] = []string{"cannot be detected from the msisdn: send one of " + payments.List(e.Known.Operators())}
 	}
 	if e.Country {
-		wrong["country"] = []string{"cannot be detected from the msisdn: send one of " + payments.List(payments.Countries)}
+		wrong["country"] = []string{"cannot be detected from the msisdn: send one of " + payments.List(e.Known.Countries())}
 	}
 	return view.InvalidBody(wrong)
 }

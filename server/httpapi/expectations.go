@@ -14,7 +14,7 @@ func (a *API) evaluateExpectations(w http.ResponseWriter, r *http.Request, who *
 	if err != nil {
 		return httpfront.Answer{}, err
 	}
-	lines, since, err := decode.ExpectedLines(body)
+	lines, since, err := decode.ExpectedLines(who.Sandbox, body)
 	if err != nil {
 		return httpfront.Answer{}, err
 	}
@@ -22,5 +22,5 @@ func (a *API) evaluateExpectations(w http.ResponseWriter, r *http.Request, who *
 	if err != nil {
 		return httpfront.Answer{}, err
 	}
-	return answered(http.StatusOK, view.EvaluationOf(lines, &seen)), nil
+	return answered(http.StatusOK, view.EvaluationOf(who.Sandbox, lines, &seen)), nil
 }

@@ -16,13 +16,13 @@ import (
 // listEntries answers in JSON or in CSV. In CSV, the header Link has the URL of the next page.
 func (a *API) listEntries(w http.ResponseWriter, r *http.Request, who *service.Caller) (httpfront.Answer, error) {
 	tenant := who.Sandbox.Tenant
-	q, err := decode.ParseEntryQuery(w.Header(), r.URL.RawQuery, tenant)
+	q, err := decode.ParseEntryQuery(w.Header(), r.URL.RawQuery, who.Sandbox)
 	if err != nil {
 		return httpfront.Answer{}, err
 	}
 	account, found, err := a.books.ListEntries(r.Context(), tenant, q.Account, q.After, q.Limit+1)
 	if err != nil {
-		return httpfront.Answer{}, orMissing(err, view.NoSuchAccount(q.Account))
+		return httpfront.Answer{}, orMissing(err, view.NoSuchAccount(who.Sandbox, q.Account))
 	}
 	page := wire.LedgerEntryList{Account: account.String(), Data: []wire.LedgerEntry{}, HasMore: len(found) > q.Limit}
 	for i := range found[:min(len(found), q.Limit)] {

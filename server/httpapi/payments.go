@@ -62,7 +62,7 @@ func (a *API) getPayment(_ http.ResponseWriter, r *http.Request, who *service.Ca
 func (a *API) listPayments(w http.ResponseWriter, r *http.Request, who *service.Caller) (httpfront.Answer, error) {
 	sandbox := who.Sandbox
 	tenant := sandbox.Tenant
-	q, err := decode.ParsePaymentQuery(w.Header(), r.URL.RawQuery, tenant)
+	q, err := decode.ParsePaymentQuery(w.Header(), r.URL.RawQuery, sandbox)
 	if err != nil {
 		return httpfront.Answer{}, err
 	}

@@ -25,7 +25,7 @@ func (a *API) listPrompts(w http.ResponseWriter, r *http.Request, who *service.C
 	}
 	found, err := a.ledger.ListPrompts(r.Context(), tenant, msisdn, q.After, q.Limit+1)
 	if err != nil {
-		return httpfront.Answer{}, orMissing(err, view.NoSuchTestClient(msisdn))
+		return httpfront.Answer{}, orMissing(err, view.NoSuchTestClient(who.Sandbox, msisdn))
 	}
 	page := wire.PromptList{Data: []wire.Prompt{}, HasMore: len(found) > q.Limit}
 	for i := range found[:min(len(found), q.Limit)] {
@@ -72,7 +72,7 @@ func (a *API) setManual(on bool) httpfront.Handler {
 		}
 		changed, err := a.service.SetManual(r.Context(), who, msisdn, on)
 		if err != nil {
-			return httpfront.Answer{}, orMissing(err, view.NoSuchTestClient(msisdn))
+			return httpfront.Answer{}, orMissing(err, view.NoSuchTestClient(who.Sandbox, msisdn))
 		}
 		return answered(http.StatusOK, view.TestClientOf(&changed)), nil
 	}

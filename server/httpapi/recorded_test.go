@@ -101,7 +101,8 @@ var (
 	cursors   = regexp.MustCompile(`"(nextCursor|previousCursor)": "[^"]+"`)
 	durations = regexp.MustCompile(`"(durationMs|seconds|version|commit)": ?("[^"]*"|[0-9]+)`)
 	choices   = regexp.MustCompile(strings.Join([]string{
-		alternatives(payments.Operators), alternatives(payments.Countries), alternatives(payments.Currencies),
+		alternatives(payments.KnownEverywhere.Operators()), alternatives(payments.KnownEverywhere.Countries()),
+		alternatives(payments.KnownEverywhere.Currencies()),
 	}, "|"))
 	supported = regexp.MustCompile(`(supported values: )\\"[A-Za-z\\", ]+\\"`)
 	alone     = regexp.MustCompile(`(must be )[A-Z, or]+(, where alone \w+ is available: send )[A-Z, or]+(, or another)`)

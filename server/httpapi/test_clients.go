@@ -17,7 +17,7 @@ import (
 
 func (a *API) listTestClients(w http.ResponseWriter, r *http.Request, who *service.Caller) (httpfront.Answer, error) {
 	tenant := who.Sandbox.Tenant
-	q := decode.TestClientQuery{Limit: wire.DefaultLimit}
+	q := decode.TestClientQuery{Limit: wire.DefaultLimit, Known: who.Sandbox.Known}
 	if _, wrong := decode.TestClientParameters.Read(w.Header(), r.URL.RawQuery, tenant, &q); len(wrong) > 0 {
 		return httpfront.Answer{}, view.InvalidParams(wrong)
 	}
@@ -42,7 +42,7 @@ func (a *API) getTestClient(_ http.ResponseWriter, r *http.Request, who *service
 	}
 	client, err := a.ledger.FindTestClient(r.Context(), who.Sandbox.Tenant, msisdn)
 	if err != nil {
-		return httpfront.Answer{}, orMissing(err, view.NoSuchTestClient(msisdn))
+		return httpfront.Answer{}, orMissing(err, view.NoSuchTestClient(who.Sandbox, msisdn))
 	}
 	return answered(http.StatusOK, view.TestClientOf(client)), nil
 }
@@ -83,7 +83,7 @@ func (a *API) patchTestClient(w http.ResponseWriter, r *http.Request, who *servi
 	change := func(c *ledger.TestClient) error { return decode.ApplyPatch(patch, c) }
 	changed, err := a.service.ChangeTestClient(r.Context(), who, msisdn, change)
 	if err != nil {
-		return httpfront.Answer{}, orMissing(err, view.NoSuchTestClient(msisdn))
+		return httpfront.Answer{}, orMissing(err, view.NoSuchTestClient(who.Sandbox, msisdn))
 	}
 	return answered(http.StatusOK, view.TestClientOf(&changed)), nil
 }
@@ -95,7 +95,7 @@ func (a *API) deleteTestClient(_ http.ResponseWriter, r *http.Request, who *serv
 		return httpfront.Answer{}, err
 	}
 	if err := a.service.RemoveTestClient(r.Context(), who, msisdn); err != nil {
-		return httpfront.Answer{}, orMissing(err, view.NoSuchTestClient(msisdn))
+		return httpfront.Answer{}, orMissing(err, view.NoSuchTestClient(who.Sandbox, msisdn))
 	}
 	return httpfront.Answer{Status: http.StatusNoContent}, nil
 }
@@ -107,7 +107,7 @@ func (a *API) getOneTimeCode(_ http.ResponseWriter, r *http.Request, who *servic
 	}
 	code, err := a.service.OneTimeCode(r.Context(), who.Sandbox, msisdn, sandboxes.Market{})
 	if err != nil {
-		return httpfront.Answer{}, orMissing(err, view.NoSuchTestClient(msisdn))
+		return httpfront.Answer{}, orMissing(err, view.NoSuchTestClient(who.Sandbox, msisdn))
 	}
 	return answered(http.StatusOK, wire.OneTimeCode{MSISDN: msisdn, OTP: code}), nil
 }

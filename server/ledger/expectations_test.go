@@ -47,7 +47,7 @@ func (w *fixture) observed(since *payments.ID, lines string) (said []string) {
 		w.T.Fatal(err)
 	}
 	for i := range parsed {
-		said = append(said, expectations.Check(&parsed[i], &seen.Lines[i]).Observed)
+		said = append(said, expectations.Check(nil, &parsed[i], &seen.Lines[i]).Observed)
 	}
 	return said
 }

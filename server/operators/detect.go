@@ -1,6 +1,10 @@
 package operators
 
-import "github.com/cauri-dev/cauri/server/payments"
+import (
+	"slices"
+
+	"github.com/cauri-dev/cauri/server/payments"
+)
 
 // numberingPlan is the format of the phone numbers of a country, without the calling code.
 type numberingPlan struct {
@@ -31,17 +35,17 @@ var plans = func() map[string]numberingPlan {
 // longestCallingCode is the number of digits of the longest calling code of any country.
 const longestCallingCode = 3
 
-// Detect returns the operator and the country of a number by its leading digits. The number is in E.164 with the plus
-// sign. Values from the caller or from the SIM registry take precedence, because numbers are portable in some markets.
+// Detect returns the operator and the country of a number by its leading digits, if they are known: of a sandbox, those that it
+// knows. The number is in E.164 with the plus sign. Values from the caller or from the SIM registry take precedence, because numbers are portable in some markets.
 //
 //   - For a number of a supported operator, it returns both, and ok is true.
 //   - For a fixed line, or a number of another operator in a market, it returns only the country, and ok is false. A
 //     caller that already knows the operator may use the country.
-//   - For a number of another country, or of a wrong length, it returns neither.
+//   - For a number of another country, of one that is not known, or of a wrong length, it returns neither.
 //
 // Numbers of Benin may have the current format, which begins with 01, or the former format without 01.
-func Detect(msisdn string) (op payments.Operator, country payments.Country, ok bool) {
-	_, number, plan, ok := planOf(msisdn)
+func Detect(known *payments.Known, msisdn string) (op payments.Operator, country payments.Country, ok bool) {
+	_, number, plan, ok := planOf(known, msisdn)
 	if !ok {
 		return "", "", false
 	}
@@ -50,23 +54,25 @@ func Detect(msisdn string) (op payments.Operator, country payments.Country, ok b
 		return "", "", false
 	}
 	for length := plan.longest; length > 0; length-- {
-		if op, ok = plan.prefixes[national[:length]]; ok {
+		if op, ok = plan.prefixes[national[:length]]; ok && known.Has(op, plan.country) {
 			return op, plan.country, true
+		} else if ok {
+			break
 		}
 	}
 	return "", plan.country, false
 }
 
 // planOf splits a number in E.164 into its calling code and the rest, and returns the numbering plan of its country. ok
-// is false if the country is no market.
-func planOf(msisdn string) (code, number string, plan numberingPlan, ok bool) {
+// is false if the country is no market, or is not known.
+func planOf(known *payments.Known, msisdn string) (code, number string, plan numberingPlan, ok bool) {
 	if !payments.ValidMSISDN(msisdn) {
 		return "", "", plan, false
 	}
 	digits := msisdn[len("+"):]
 	for length := longestCallingCode; length > 0; length-- {
 		if plan, ok = plans[digits[:length]]; ok {
-			return digits[:length], digits[length:], plan, true
+			return digits[:length], digits[length:], plan, slices.Contains(known.Countries(), plan.country)
 		}
 	}
 	return "", "", plan, false

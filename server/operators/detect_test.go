@@ -20,7 +20,7 @@ type detected struct {
 }
 
 func detect(msisdn string) detected {
-	op, country, ok := operators.Detect(msisdn)
+	op, country, ok := operators.Detect(nil, msisdn)
 	return detected{op, country, ok}
 }
 
@@ -167,6 +167,6 @@ func TestDetectFormerNumbersOfBenin(t *testing.T) {
 func BenchmarkDetect(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
-		operators.Detect("+22997000001")
+		operators.Detect(nil, "+22997000001")
 	}
 }

@@ -13,8 +13,8 @@ func TestExampleNumbers(t *testing.T) {
 	for _, country := range payments.Countries {
 		for _, op := range payments.Operators {
 			number := operators.ExampleNumber(op, country)
-			detected, in, ok := operators.Detect(number)
-			if !ok || in != country || operators.CheckLength(number) != nil {
+			detected, in, ok := operators.Detect(nil, number)
+			if !ok || in != country || operators.CheckLength(nil, number) != nil {
 				t.Errorf("the example of %s in %s is %s", op, country, number)
 			}
 			if own := len(payments.Facts(op, country).Prefixes) > 0; own && detected != op {

@@ -143,7 +143,7 @@ func FuzzDetect(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, msisdn string) {
-		operator, country, ok := operators.Detect(msisdn)
+		operator, country, ok := operators.Detect(nil, msisdn)
 		if !ok {
 			if _, known := country.Currency(); operator != "" || country != "" && (!known || !payments.ValidMSISDN(msisdn)) {
 				t.Errorf("%q is of nobody, and of %s in %s", msisdn, operator, country)

@@ -18,9 +18,9 @@ type WrongLength struct {
 }
 
 // CheckLength returns what is wrong with the length of a number in E.164. It returns nil for a number of the right length,
-// and for a number of a country that is no market.
-func CheckLength(msisdn string) *WrongLength {
-	code, number, plan, ok := planOf(msisdn)
+// and for a number of a country that is no market, or is not known.
+func CheckLength(known *payments.Known, msisdn string) *WrongLength {
+	code, number, plan, ok := planOf(known, msisdn)
 	if !ok || len(number) == plan.Digits {
 		return nil
 	}

@@ -30,7 +30,7 @@ func TestCheckLength(t *testing.T) {
 		"":                "",
 	} {
 		told := ""
-		if w := operators.CheckLength(msisdn); w != nil {
+		if w := operators.CheckLength(nil, msisdn); w != nil {
 			told = w.String()
 		}
 		if told != want {
@@ -45,12 +45,12 @@ func TestCheckLengthAgreesWithDetect(t *testing.T) {
 	for code, country := range map[string]payments.Country{"225": "CI", "228": "TG", "229": "BJ", "250": "RW"} {
 		for digits := 4; digits <= 12; digits++ {
 			msisdn := fmt.Sprintf("+%s%0*d", code, digits, 1)
-			_, detected, _ := operators.Detect(msisdn)
-			wrong := operators.CheckLength(msisdn)
+			_, detected, _ := operators.Detect(nil, msisdn)
+			wrong := operators.CheckLength(nil, msisdn)
 			if detects := wrong == nil || wrong.Present != ""; detects != (detected == country) {
 				t.Errorf("%s is of %q, and of the length %v", msisdn, detected, wrong)
 			}
-			if wrong != nil && wrong.Present != "" && operators.CheckLength(wrong.Present) != nil {
+			if wrong != nil && wrong.Present != "" && operators.CheckLength(nil, wrong.Present) != nil {
 				t.Errorf("%s becomes %s", msisdn, wrong.Present)
 			}
 		}

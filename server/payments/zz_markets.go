@@ -159,3 +159,11 @@ var Markets = []MarketFacts{
 		Prefixes: []string{"57", "77", "97"},
 	},
 }
+
+// everywhere has the pairs that every sandbox knows, see [Known].
+var everywhere = map[Operator][]Country{
+	"airtel": {"RW"},
+	"moov":   {"CI", "RW", "BJ", "TG"},
+	"mtn":    {"CI", "RW", "BJ", "TG"},
+	"orange": {"CI", "RW", "BJ", "TG"},
+}

@@ -36,6 +36,7 @@ type Sandbox struct {
 	Faults              faults.Set // those that were set, the newest first, then those of its resource
 	Environments        map[Market]Environment
 	Markets             []Market        // of the environments, in the order of the resource
+	Known               *payments.Known // the operators and countries that the sandbox knows
 	Stores              map[string]bool // slugs
 	RequestsLoggedUntil time.Time       // end of the mark that logs all requests; zero: never marked
 	FollowedUntil       time.Time       // end of the mark of a followed sandbox; zero: never marked
@@ -353,10 +354,20 @@ func (c *changes) entries() map[int64]*entry {
 		sandbox := changed[tenant].sandbox
 		sandbox.Faults = append(set, sandbox.Faults...)
 	}
+	named := map[int64]map[Market]bool{}
 	for _, e := range c.environments {
 		at := Market{payments.Operator(e.Operator), payments.Country(e.Country)}
-		sandbox := changed[e.Tenant].sandbox
-		sandbox.Environments[at], sandbox.Markets = environmentOf(e), append(sandbox.Markets, at)
+		if named[e.Tenant] == nil {
+			named[e.Tenant] = map[Market]bool{}
+		}
+		named[e.Tenant][at] = true
+		if !e.Removed {
+			sandbox := changed[e.Tenant].sandbox
+			sandbox.Environments[at], sandbox.Markets = environmentOf(e), append(sandbox.Markets, at)
+		}
+	}
+	for tenant, e := range changed {
+		e.sandbox.Known = payments.KnownWith(func(o payments.Operator, c payments.Country) bool { return named[tenant][Market{o, c}] })
 	}
 	for _, s := range c.stores {
 		sandbox := changed[s.Tenant].sandbox

@@ -52,7 +52,8 @@ func (e ErrWrongCurrency) Error() string {
 // number does not determine it.
 type ErrUndetected struct {
 	Operator, Country bool
-	Length            *operators.WrongLength // what is wrong with the length; nil: it is right, or the country is no market
+	Length            *operators.WrongLength // what is wrong with the length; nil: it is right, or the country is not known
+	Known             *payments.Known        // what the sandbox knows
 }
 
 func (e ErrUndetected) Error() string { return "the market cannot be detected from the number" }
@@ -64,11 +65,12 @@ func (e ErrFormerNumber) Error() string { return e.Length.String() }
 
 // ErrOperatorElsewhere is returned for an operator that is not available in the country.
 type ErrOperatorElsewhere struct {
-	Operator payments.Operator
+	Operator  payments.Operator
+	Countries []payments.Country // in which it is available, as far as the sandbox knows them
 }
 
 func (e ErrOperatorElsewhere) Error() string {
-	return fmt.Sprintf("%s is available in %s only", e.Operator, payments.AllOf(e.Operator.Countries()))
+	return fmt.Sprintf("%s is available in %s only", e.Operator, payments.AllOf(e.Countries))
 }
 
 // ErrDuplicateReference is returned for a reference that another request already uses.

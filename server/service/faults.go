@@ -3,11 +3,15 @@ package service
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/cauri-dev/cauri/server/faults"
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/ledger/faultcounts"
+	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
@@ -31,12 +35,37 @@ func (ErrInvalidFault) Error() string { return "the fault is not valid" }
 // requests would end the one that removes it. It returns [ErrInvalidFault], [ErrDenied], and the errors of
 // [faultcounts.Faults.SetFault].
 func (s *Service) SetFault(ctx context.Context, who *Caller, f faultcounts.Setting) error {
-	if problems := s.faultRules(f.Entry); len(problems) > 0 {
+	if problems := s.faultProblems(who.Sandbox, f.Entry); len(problems) > 0 {
 		return ErrInvalidFault{problems}
 	}
 	return s.changeFaults(ctx, who, func(ctx context.Context, sandbox *sandboxes.Sandbox) error {
 		return s.ledger.SetFault(ctx, sandbox.Tenant, f)
 	})
+}
+
+// faultProblems returns what is wrong with a fault of a sandbox. An operator or a country that the sandbox does not know is refused
+// as one that nobody knows: the rules see a value that no table has, and the message names what the sandbox knows.
+func (s *Service) faultProblems(sandbox *sandboxes.Sandbox, entry []byte) map[string][]string {
+	var fault map[string]any
+	_ = json.Unmarshal(entry, &fault) // the rules say what is wrong with it
+	when, _ := fault["when"].(map[string]any)
+	refused := map[string]string{}
+	for name, known := range map[string][]string{
+		"operator": payments.Texts(sandbox.Known.Operators()), "country": payments.Texts(sandbox.Known.Countries()),
+	} {
+		if value, ok := when[name].(string); ok && !slices.Contains(known, value) {
+			refused["when."+name] = fmt.Sprintf(`Unsupported value: %q: supported values: "%s"`, value, strings.Join(known, `", "`))
+			when[name] = "none"
+		}
+	}
+	if len(refused) > 0 {
+		entry, _ = json.Marshal(fault) // it was read from JSON
+	}
+	problems := s.faultRules(entry)
+	for field, message := range refused {
+		problems[field] = []string{message}
+	}
+	return problems
 }
 
 // RemoveFaults removes the fault that was set with a name, or all that were set if the name is empty. It returns

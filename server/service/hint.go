@@ -25,7 +25,7 @@ func (s *Service) hintOf(ctx context.Context, sandbox *sandboxes.Sandbox, r *rec
 	case r.Call != nil: // the operator knows it
 		return ""
 	}
-	operator, country, detected := operators.Detect(t.MSISDN)
+	operator, country, detected := operators.Detect(sandbox.Known, t.MSISDN)
 	elsewhere := detected && market != sandboxes.Market{Operator: operator, Country: country}
 	if !elsewhere && !sandbox.RequestsLogged(s.now()) {
 		return ""
@@ -42,7 +42,7 @@ func (s *Service) hintOf(ctx context.Context, sandbox *sandboxes.Sandbox, r *rec
 // wrong, or its test client is of another operator or country. It returns "" if neither is the reason, and if the
 // registry cannot be read.
 func (s *Service) WhyUnknown(ctx context.Context, sandbox *sandboxes.Sandbox, market sandboxes.Market, msisdn string) string {
-	if w := operators.CheckLength(msisdn); w != nil {
+	if w := operators.CheckLength(sandbox.Known, msisdn); w != nil {
 		return w.String()
 	}
 	return s.clientElsewhere(ctx, sandbox, market, msisdn)

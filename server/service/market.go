@@ -33,7 +33,7 @@ func (s *Service) marketOf(
 		market.Operator = cmp.Or(o.Operator, sim.Operator)
 		market.Country = cmp.Or(o.Country, sim.Country)
 	}
-	return market, false, undetected(market, o.MSISDN)
+	return market, false, undetected(sandbox, market, o.MSISDN)
 }
 
 // detect completes the market of a number without a SIM from the test number, else from the number's prefix. It keeps
@@ -44,17 +44,17 @@ func detect(sandbox *sandboxes.Sandbox, market sandboxes.Market, msisdn string) 
 	if number, ok := findTestNumber(sandbox, msisdn); ok {
 		operator, country = number.Operator, number.Country
 	} else {
-		operator, country, _ = operators.Detect(msisdn)
+		operator, country, _ = operators.Detect(sandbox.Known, msisdn)
 	}
 	return sandboxes.Market{Operator: cmp.Or(market.Operator, operator), Country: cmp.Or(market.Country, country)}
 }
 
 // undetected returns [ErrUndetected] if the operator or the country of the market of a number is missing; otherwise nil.
-func undetected(market sandboxes.Market, msisdn string) error {
+func undetected(sandbox *sandboxes.Sandbox, market sandboxes.Market, msisdn string) error {
 	if market.Operator != "" && market.Country != "" {
 		return nil
 	}
-	return ErrUndetected{market.Operator == "", market.Country == "", operators.CheckLength(msisdn)}
+	return ErrUndetected{market.Operator == "", market.Country == "", operators.CheckLength(sandbox.Known, msisdn), sandbox.Known}
 }
 
 // environmentFor returns the environment for an order. It returns [ErrNoStore], [ErrNoEnvironment] or

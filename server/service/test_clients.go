@@ -15,7 +15,7 @@ import (
 // [ledger.Ledger.AddTestClient], [ErrDenied], [ErrUndetected], [ErrFormerNumber] and
 // [ErrOperatorElsewhere].
 func (s *Service) AddTestClient(ctx context.Context, who *Caller, c ledger.TestClient) (ledger.TestClient, error) {
-	err := completeTestClient(&c)
+	err := completeTestClient(who.Sandbox, &c)
 	if err == nil {
 		c.ID, err = payments.NewID(s.now(), s.random)
 	}
@@ -28,17 +28,17 @@ func (s *Service) AddTestClient(ctx context.Context, who *Caller, c ledger.TestC
 }
 
 // completeTestClient sets missing fields of a test client from the client's number.
-func completeTestClient(c *ledger.TestClient) error {
-	if w := operators.CheckLength(c.MSISDN); w != nil && w.Present != "" {
+func completeTestClient(sandbox *sandboxes.Sandbox, c *ledger.TestClient) error {
+	if w := operators.CheckLength(sandbox.Known, c.MSISDN); w != nil && w.Present != "" {
 		return ErrFormerNumber{w}
 	}
-	byPrefix, byCallingCode, _ := operators.Detect(c.MSISDN)
+	byPrefix, byCallingCode, _ := operators.Detect(sandbox.Known, c.MSISDN)
 	c.Operator, c.Country = cmp.Or(c.Operator, byPrefix), cmp.Or(c.Country, byCallingCode)
-	if err := undetected(sandboxes.Market{Operator: c.Operator, Country: c.Country}, c.MSISDN); err != nil {
+	if err := undetected(sandbox, sandboxes.Market{Operator: c.Operator, Country: c.Country}, c.MSISDN); err != nil {
 		return err
 	}
-	if !c.Operator.In(c.Country) {
-		return ErrOperatorElsewhere{c.Operator}
+	if !sandbox.Known.Has(c.Operator, c.Country) {
+		return ErrOperatorElsewhere{c.Operator, sandbox.Known.CountriesOf(c.Operator)}
 	}
 	c.Source, c.Behavior = sandboxes.SourceAPI, cmp.Or(c.Behavior, payments.Approve)
 	return nil

@@ -81,19 +81,27 @@ func (o *order) complete(ctx context.Context, api *sandboxapi.Client) error {
 		o.operator, o.country = cmp.Or(o.operator, all[i].operator), cmp.Or(o.country, all[i].country)
 		return nil
 	}
-	if w := operators.CheckLength(o.msisdn); w != nil {
+	if w := operators.CheckLength(knownOf(all), o.msisdn); w != nil {
 		return usage(fmt.Errorf("--msisdn=%s: %s", o.msisdn, w))
 	}
 	return usage(fmt.Errorf("the number %s is neither a test client nor a test number of the sandbox: "+
 		"pass --currency, --operator and --country too%s", o.msisdn, marketLike(o.msisdn, all)))
 }
 
+// knownOf returns what a sandbox with these accounts knows.
+func knownOf(all []account) *payments.Known {
+	return payments.KnownWith(func(o payments.Operator, c payments.Country) bool {
+		return slices.ContainsFunc(all, func(a account) bool { return a.operator == string(o) && a.country == string(c) })
+	})
+}
+
 // marketLike returns the flags of the market that a number probably has, else of the first account, as the end of a
 // sentence.
 func marketLike(msisdn string, all []account) string {
-	operator, country, found := operators.Detect(msisdn)
+	markets := knownOf(all)
+	operator, country, found := operators.Detect(markets, msisdn)
 	if !found && country != "" {
-		operator = payments.Operators[slices.IndexFunc(payments.Operators, func(o payments.Operator) bool { return o.In(country) })]
+		operator = markets.Operators()[slices.IndexFunc(markets.Operators(), func(o payments.Operator) bool { return markets.Has(o, country) })]
 	}
 	currency, known := country.Currency()
 	if !known && len(all) > 0 {

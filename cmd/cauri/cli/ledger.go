@@ -147,7 +147,7 @@ func (f *ledgerFlags) chosen(all []wire.LedgerAccount) ([]wire.LedgerAccount, er
 		names = append(names[:most], "...")
 	}
 	length := ""
-	if w := operators.CheckLength(f.msisdn); w != nil {
+	if w := operators.CheckLength(nil, f.msisdn); w != nil {
 		length = ". " + w.String()
 	}
 	return nil, refusedError{fmt.Errorf("the sandbox has no account of %s: it has %s%s", cmp.Or(f.currency, f.msisdn), strings.Join(names, ", "), length)}

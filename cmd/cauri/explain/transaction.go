@@ -194,7 +194,7 @@ func outcomeOf(t *wire.Payment) advice.Outcome {
 	if o.Type != payments.Collection {
 		o.Amount = money(t.Amount, t.Currency)
 	}
-	if w := operators.CheckLength(t.MSISDN); w != nil {
+	if w := operators.CheckLength(nil, t.MSISDN); w != nil {
 		o.Length = w.String() + "."
 	}
 	return o

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 
 	"github.com/cauri-dev/cauri/cmd/cauri/sandboxapi"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
@@ -93,7 +94,10 @@ func (c *call) complete(ctx context.Context, r *wire.CreatePaymentRequest, outco
 				return nil
 			}
 		}
-		_, country, _ := operators.Detect(r.MSISDN)
+		markets := payments.KnownWith(func(o payments.Operator, c payments.Country) bool {
+			return slices.ContainsFunc(all, func(p payer) bool { return p.Operator == string(o) && p.Country == string(c) })
+		})
+		_, country, _ := operators.Detect(markets, r.MSISDN)
 		currency, known := country.Currency()
 		if !known {
 			return invalid(fieldErrors{"currency": {"is needed for a number that is neither a test client nor a test number"}})

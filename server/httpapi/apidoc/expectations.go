@@ -10,6 +10,7 @@ import (
 	"github.com/cauri-dev/cauri/server/httpapi/view"
 	"github.com/cauri-dev/cauri/server/ledger/observations"
 	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
 // EvaluateExpectations describes the evaluation of an expectation's lines.
@@ -30,7 +31,7 @@ var EvaluateExpectations = Operation{
     {"refunds": {"of": "order-1042", "total": 0}},
     {"nothingElse": true}
   ]
-}`, Answer: view.EvaluationOf(exampleLines, &observations.Observed{
+}`, Answer: view.EvaluationOf(&sandboxes.Sandbox{}, exampleLines, &observations.Observed{
 			Lines: []expectations.Observation{{}, {}, {Amount: new(int64(0))}, {}}, At: exampleTime,
 		}),
 	}},

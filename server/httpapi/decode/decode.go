@@ -19,6 +19,7 @@ import (
 
 	"github.com/cauri-dev/cauri/server/httpapi/view"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
+	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/syntax"
 )
@@ -309,7 +310,7 @@ func (v *validation) problems(f *field, value any) (problems []string) {
 		problems = append(problems, "expected an absolute http or https URL"+f.forExample(v.examples))
 	}
 	v.result.Reset()
-	huma.Validate(Schemas, f.schema, v.path, huma.ModeWriteToServer, value, &v.result)
+	huma.Validate(Schemas, f.in(v.sandbox, value), v.path, huma.ModeWriteToServer, value, &v.result)
 	for _, e := range v.result.Errors {
 		var detail *huma.ErrorDetail
 		if errors.As(e, &detail) {
@@ -317,6 +318,33 @@ func (v *validation) problems(f *field, value any) (problems []string) {
 		}
 	}
 	return problems
+}
+
+// in returns the schema for a value of the field in a sandbox. An operator or a country that the sandbox does not know is none
+// of the values, and the message about it names those that the sandbox knows.
+func (f *field) in(sandbox *sandboxes.Sandbox, value any) *huma.Schema {
+	if f.schema.Enum == nil || sandbox == nil {
+		return f.schema
+	}
+	var known []string
+	switch f.name {
+	case "operator":
+		known = payments.Texts(sandbox.Known.Operators())
+	case "country":
+		known = payments.Texts(sandbox.Known.Countries())
+	default:
+		return f.schema
+	}
+	if text, ok := value.(string); ok && slices.Contains(known, text) {
+		return f.schema
+	}
+	checked := *f.schema
+	checked.Enum = make([]any, len(known))
+	for i, name := range known {
+		checked.Enum[i] = name
+	}
+	checked.PrecomputeMessages()
+	return &checked
 }
 
 // plain returns a message of huma with the bound of the field in digits. huma writes large bounds as 1e+12.

@@ -8,6 +8,7 @@ import (
 	"github.com/cauri-dev/cauri/server/httpapi/view"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
 // EvaluateExpectations reads the body of POST /v1/expectations/evaluate.
@@ -15,12 +16,12 @@ var EvaluateExpectations = newDecoder[wire.EvaluateRequest]()
 
 // ExpectedLines returns the lines, and the transaction after which transactions count; nil means that all count. Its error
 // has the type [*wire.Error].
-func ExpectedLines(r *wire.EvaluateRequest) (lines []expectations.Line, since *payments.ID, err error) {
+func ExpectedLines(sandbox *sandboxes.Sandbox, r *wire.EvaluateRequest) (lines []expectations.Line, since *payments.ID, err error) {
 	text, err := json.Marshal(r.Expect)
 	if err != nil {
 		return nil, nil, err
 	}
-	lines, err = expectations.Parse(text)
+	lines, err = expectations.ParseIn(sandbox.Known, text)
 	var problems expectations.Problems
 	if errors.As(err, &problems) {
 		wrong := wire.FieldErrors{}

@@ -16,6 +16,7 @@ import (
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
 // refused fails unless an error is an answer that tells the caller what is wrong.
@@ -230,7 +231,7 @@ func FuzzMSISDN(f *testing.F) {
 				t.Errorf("%s: %q is valid: %t, want %t", name, msisdn, got, want)
 			}
 		}
-		if _, err := ParsePaymentQuery(http.Header{}, url.Values{"msisdn": {msisdn}}.Encode(), 1); (err == nil) != want {
+		if _, err := ParsePaymentQuery(http.Header{}, url.Values{"msisdn": {msisdn}}.Encode(), &sandboxes.Sandbox{Tenant: 1}); (err == nil) != want {
 			t.Errorf("list: %q is refused with %v, want %t", msisdn, err, want)
 		}
 	})
@@ -308,7 +309,7 @@ func FuzzListQuery(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, raw string) {
-		q, err := ParsePaymentQuery(http.Header{}, raw, 1)
+		q, err := ParsePaymentQuery(http.Header{}, raw, &sandboxes.Sandbox{Tenant: 1})
 		if err != nil {
 			refused(t, raw, err, "invalid_params")
 			wrong := err.(*wire.Error).Detail["fieldErrors"].(wire.FieldErrors)

@@ -12,6 +12,7 @@ import (
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/proof"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
 // PrefersCSV reports whether the header Accept has text/csv, and no higher quality for JSON.
@@ -41,6 +42,7 @@ type EntryQuery struct {
 	Account proof.Account // the zero value is the first float
 	After   int64         // number of the last entry before the page
 	Limit   int
+	Known   *payments.Known // what the sandbox knows
 
 	cursor, before string
 }
@@ -60,8 +62,8 @@ var EntryParameters = Parameters[EntryQuery, wire.LedgerEntryList]{
 	},
 	"currency": func(q *EntryQuery, value string, _ int64) string {
 		q.Account.Currency = payments.Currency(value)
-		if !slices.Contains(payments.Currencies, q.Account.Currency) {
-			return "must be one of " + join(payments.Currencies)
+		if all := q.Known.Currencies(); !slices.Contains(all, q.Account.Currency) {
+			return "must be one of " + join(all)
 		}
 		return ""
 	},
@@ -76,8 +78,9 @@ var EntryParameters = Parameters[EntryQuery, wire.LedgerEntryList]{
 
 // ParseEntryQuery parses the query of a list of entries, as [Parameters.Read] does. Its error has the type [*wire.Error], and
 // names every invalid parameter.
-func ParseEntryQuery(header http.Header, raw string, tenant int64) (EntryQuery, error) {
-	q := EntryQuery{Limit: wire.MaxLimit}
+func ParseEntryQuery(header http.Header, raw string, sandbox *sandboxes.Sandbox) (EntryQuery, error) {
+	tenant := sandbox.Tenant
+	q := EntryQuery{Limit: wire.MaxLimit, Known: sandbox.Known}
 	values, wrong := EntryParameters.Read(header, raw, tenant, &q)
 	if values.Has("currency") && values.Has("msisdn") {
 		wrong["msisdn"] = append(wrong["msisdn"], "is another account than currency: send one of them")

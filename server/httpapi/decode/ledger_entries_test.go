@@ -9,6 +9,7 @@ import (
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/proof"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
 func TestWhoWantsCSV(t *testing.T) {
@@ -35,7 +36,7 @@ func FuzzEntryQuery(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, raw string) {
-		q, err := ParseEntryQuery(http.Header{}, raw, 1)
+		q, err := ParseEntryQuery(http.Header{}, raw, &sandboxes.Sandbox{Tenant: 1})
 		values, unreadable := url.ParseQuery(raw)
 		if err != nil {
 			refused(t, raw, err, "invalid_params")
@@ -60,11 +61,11 @@ func TestCursorsOfEntries(t *testing.T) {
 	t.Parallel()
 	of := EntryQuery{Account: proof.Account{MSISDN: "+250788123456"}}
 	cursor := of.Cursor(1, 12)
-	if q, err := ParseEntryQuery(http.Header{}, "msisdn=%2B250788123456&cursor="+cursor, 1); err != nil || q.After != 12 {
+	if q, err := ParseEntryQuery(http.Header{}, "msisdn=%2B250788123456&cursor="+cursor, &sandboxes.Sandbox{Tenant: 1}); err != nil || q.After != 12 {
 		t.Errorf("it continues after %d, %v", q.After, err)
 	}
 	for _, raw := range []string{"msisdn=%2B250788123457&cursor=" + cursor, "currency=RWF&cursor=" + cursor} {
-		if _, err := ParseEntryQuery(http.Header{}, raw, 1); err == nil {
+		if _, err := ParseEntryQuery(http.Header{}, raw, &sandboxes.Sandbox{Tenant: 1}); err == nil {
 			t.Errorf("%s is read", raw)
 		}
 	}

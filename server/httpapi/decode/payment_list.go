@@ -8,6 +8,7 @@ import (
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/ledger/lists"
 	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
 // PaymentQuery is the query of a list of transactions.
@@ -16,13 +17,14 @@ type PaymentQuery struct {
 	After  *payments.ID
 	Before *payments.ID
 	Limit  int
+	Known  *payments.Known // what the sandbox knows
 }
 
 // ParsePaymentQuery parses the query of a list of transactions, as [Parameters.Read] does. Its error has the type
 // [*wire.Error], and names every invalid parameter.
-func ParsePaymentQuery(header http.Header, raw string, tenant int64) (PaymentQuery, error) {
-	q := PaymentQuery{Limit: wire.DefaultLimit}
-	values, wrong := PaymentParameters.Read(header, raw, tenant, &q)
+func ParsePaymentQuery(header http.Header, raw string, sandbox *sandboxes.Sandbox) (PaymentQuery, error) {
+	q := PaymentQuery{Limit: wire.DefaultLimit, Known: sandbox.Known}
+	values, wrong := PaymentParameters.Read(header, raw, sandbox.Tenant, &q)
 	if values.Has("order") && values.Has("order_ref") && values.Get("order") != values.Get("order_ref") {
 		wrong["order"] = append(wrong["order"], "differs from order_ref, which means the same: send one of them")
 	}
@@ -41,8 +43,10 @@ var PaymentParameters = Parameters[PaymentQuery, wire.PaymentList]{
 	"before": func(q *PaymentQuery, value string, tenant int64) string {
 		return PaymentCursors.decodeBefore(&q.Before, tenant, value)
 	},
-	"country":  func(q *PaymentQuery, value string, _ int64) string { return country(&q.Filter.Country, value) },
-	"operator": func(q *PaymentQuery, value string, _ int64) string { return operator(&q.Filter.Operator, value) },
+	"country": func(q *PaymentQuery, value string, _ int64) string { return country(q.Known, &q.Filter.Country, value) },
+	"operator": func(q *PaymentQuery, value string, _ int64) string {
+		return operator(q.Known, &q.Filter.Operator, value)
+	},
 	"status": func(q *PaymentQuery, value string, _ int64) string {
 		q.Filter.Status = payments.Status(value)
 		if !slices.Contains(payments.Statuses, q.Filter.Status) {

@@ -117,18 +117,18 @@ func text(into *string, value string, longest int) (problem string) {
 	return ""
 }
 
-func country(into *payments.Country, value string) (problem string) {
+func country(known *payments.Known, into *payments.Country, value string) (problem string) {
 	*into = payments.Country(value)
-	if _, known := into.Currency(); !known {
-		return "must be one of " + payments.List(payments.Countries)
+	if all := known.Countries(); !slices.Contains(all, *into) {
+		return "must be one of " + payments.List(all)
 	}
 	return ""
 }
 
-func operator(into *payments.Operator, value string) (problem string) {
+func operator(known *payments.Known, into *payments.Operator, value string) (problem string) {
 	*into = payments.Operator(value)
-	if !into.Valid() {
-		return "must be one of " + payments.List(payments.Operators)
+	if all := known.Operators(); !slices.Contains(all, *into) {
+		return "must be one of " + payments.List(all)
 	}
 	return ""
 }

@@ -34,6 +34,7 @@ type TestClientQuery struct {
 	Filter ledger.TestClientFilter
 	After  *payments.ID
 	Limit  int
+	Known  *payments.Known // what the sandbox knows
 }
 
 // TestClientParameters has the parsers of the query's parameters.
@@ -42,8 +43,12 @@ var TestClientParameters = Parameters[TestClientQuery, wire.TestClientList]{
 	"cursor": func(q *TestClientQuery, value string, tenant int64) string {
 		return TestClientCursors.decode(&q.After, tenant, value)
 	},
-	"country":  func(q *TestClientQuery, value string, _ int64) string { return country(&q.Filter.Country, value) },
-	"operator": func(q *TestClientQuery, value string, _ int64) string { return operator(&q.Filter.Operator, value) },
+	"country": func(q *TestClientQuery, value string, _ int64) string {
+		return country(q.Known, &q.Filter.Country, value)
+	},
+	"operator": func(q *TestClientQuery, value string, _ int64) string {
+		return operator(q.Known, &q.Filter.Operator, value)
+	},
 	"state": func(q *TestClientQuery, value string, _ int64) string {
 		q.Filter.Blocked = new(value == wire.StateBlocked)
 		if !slices.Contains([]string{wire.StateActive, wire.StateBlocked}, value) {

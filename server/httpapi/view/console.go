@@ -27,9 +27,9 @@ func NumberOf(a sandboxes.ConsoleAccess) *string {
 }
 
 // NoPhone is 400 for a link to the phone of a number that no test client has.
-func NoPhone(msisdn string) *wire.Error {
+func NoPhone(sandbox *sandboxes.Sandbox, msisdn string) *wire.Error {
 	message := "must be the number of a test client: GET /v1/test_clients lists them"
-	if w := operators.CheckLength(msisdn); w != nil {
+	if w := operators.CheckLength(sandbox.Known, msisdn); w != nil {
 		message += ". " + w.String()
 	}
 	return InvalidField("msisdn", message)

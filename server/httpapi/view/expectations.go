@@ -10,15 +10,16 @@ import (
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/ledger/observations"
 	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
 // EvaluationOf returns the view of an evaluation.
-func EvaluationOf(lines []expectations.Line, seen *observations.Observed) wire.Evaluation {
+func EvaluationOf(sandbox *sandboxes.Sandbox, lines []expectations.Line, seen *observations.Observed) wire.Evaluation {
 	e := wire.Evaluation{
 		Met: true, Results: make([]wire.LineResult, len(lines)), Epoch: epochOf(seen.Tenant), EvaluatedAt: payments.FormatTime(seen.At),
 	}
 	for i := range lines {
-		r := expectations.Check(&lines[i], &seen.Lines[i])
+		r := expectations.Check(sandbox.Known, &lines[i], &seen.Lines[i])
 		e.Results[i] = wire.LineResult{Line: r.Line, Met: r.Met, Exceeded: r.Never, Observed: r.Observed}
 		e.Met = e.Met && r.Met
 	}

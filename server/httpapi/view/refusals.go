@@ -88,18 +88,18 @@ func PromptClosed(e *ledger.ErrPromptClosed) *wire.Error {
 }
 
 // NoSuchTestClient is 404 for the test client with a number.
-func NoSuchTestClient(msisdn string) *wire.Error {
+func NoSuchTestClient(sandbox *sandboxes.Sandbox, msisdn string) *wire.Error {
 	message := "There is no test client with this number in this sandbox."
-	if w := operators.CheckLength(msisdn); w != nil {
+	if w := operators.CheckLength(sandbox.Known, msisdn); w != nil {
 		message += " " + w.String() + "."
 	}
 	return NotFound(message)
 }
 
 // NoSuchAccount is 404 for an account of the ledger.
-func NoSuchAccount(a proof.Account) *wire.Error {
+func NoSuchAccount(sandbox *sandboxes.Sandbox, a proof.Account) *wire.Error {
 	if a.MSISDN != "" {
-		return NoSuchTestClient(a.MSISDN)
+		return NoSuchTestClient(sandbox, a.MSISDN)
 	}
 	return NotFound("This sandbox has no float in " + string(a.Currency) + ": GET /v1/ledger lists its accounts.")
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/cauri-dev/cauri/server/expectations"
 	"github.com/cauri-dev/cauri/server/ledger/ledgerdb"
 	"github.com/cauri-dev/cauri/server/ledger/queues"
+	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 	"github.com/cauri-dev/cauri/server/sandboxes"
@@ -117,7 +118,7 @@ func observeAlone(
 			return classifyObservation(err)
 		}
 		for i := range lines {
-			results = append(results, expectations.Check(&lines[i], &seen.Lines[i]))
+			results = append(results, expectations.Check(payments.KnownEverywhere, &lines[i], &seen.Lines[i]))
 		}
 		return nil
 	})

@@ -186,7 +186,8 @@ select tenant, org_id, namespace, name, latency_percent, monthly_quota, rate_lim
 from organizations where version > sqlc.arg(since) and retained_at is null;
 
 -- name: EnvironmentsOf :many
-select * from environments where tenant = any(sqlc.arg(tenants)::bigint[]) and not removed
+-- Returns removed ones too, since the sandbox still knows their operators and countries.
+select * from environments where tenant = any(sqlc.arg(tenants)::bigint[])
 order by tenant, place;
 
 -- name: StoresOf :many
