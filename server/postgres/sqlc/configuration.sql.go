@@ -123,10 +123,11 @@ func (q *Queries) DeleteKey(ctx context.Context, tenant int64, hash []byte) erro
 }
 
 const environmentsOf = `-- name: EnvironmentsOf :many
-select tenant, env_id, operator, country, currency, enabled, removed, commission_bps, absorption_pct, unknown_policy, max_amount, place, vague, quirks, callback_url, callback_hash from environments where tenant = any($1::bigint[]) and not removed
+select tenant, env_id, operator, country, currency, enabled, removed, commission_bps, absorption_pct, unknown_policy, max_amount, place, vague, quirks, callback_url, callback_hash from environments where tenant = any($1::bigint[])
 order by tenant, place
 `
 
+// Returns removed ones too, since the sandbox still knows their operators and countries.
 func (q *Queries) EnvironmentsOf(ctx context.Context, tenants []int64) ([]Environment, error) {
 	rows, err := q.db.Query(ctx, environmentsOf, tenants)
 	if err != nil {
