@@ -216,11 +216,12 @@ func simulate(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request
 	if err != nil {
 		return operatorapi.Answer{}, err
 	}
-	if isGoods := body.CommandID == buyGoods; body.BillRefNumber == "" && !isGoods || !operatorapi.IsText(string(body.BillRefNumber), maxReference) {
+	isGoods, bill := body.CommandID == buyGoods, string(body.BillRefNumber)
+	if bill == "" && !isGoods || !operatorapi.IsText(bill, maxReference) {
 		return operatorapi.Answer{}, refusedField("BillRefNumber", operatorapi.TextForm(1, maxReference))
 	}
 	_, err = payShortCode(ctx, s, c2bPayment{
-		ShortCode: string(body.ShortCode), Payer: payer, BillRef: string(body.BillRefNumber), Amount: amount, Goods: body.CommandID == buyGoods,
+		ShortCode: string(body.ShortCode), Payer: payer, BillRef: bill, Amount: amount, Goods: isGoods,
 	})
 	return c2bAnswer(simulated), err
 }
@@ -265,8 +266,8 @@ func payShortCode(ctx context.Context, s operatorapi.Sandbox, p c2bPayment) (c2b
 	kept := sent{ShortCode: p.ShortCode, Told: &c2bSent{BillRef: p.BillRef, Goods: p.Goods, Code: p.Code}}
 	order := operatorapi.Order{
 		Order: payments.Order{
-			Details: payments.Details{Reference: result.TransID, MSISDN: p.Payer, Currency: string(e.Currency)}, Country: e.Country, Amount: p.Amount,
-			OrderRef: p.BillRef,
+			Details: payments.Details{Reference: result.TransID, MSISDN: p.Payer, Currency: string(e.Currency)},
+			Country: e.Country, Amount: p.Amount, OrderRef: p.BillRef,
 		},
 		Operation: c2bCall, Confirmed: true,
 	}

@@ -38,7 +38,9 @@ type c2bAsked struct {
 }
 
 // name sets how callbacks name the payer. It reports whether the payer's number has an account.
-func (c *c2bSent) name(ctx context.Context, s operatorapi.Sandbox, e operatorapi.Environment, urls *c2bURLs, payer string) (isKnown bool, err error) {
+func (c *c2bSent) name(
+	ctx context.Context, s operatorapi.Sandbox, e operatorapi.Environment, urls *c2bURLs, payer string,
+) (isKnown bool, err error) {
 	holder, err := s.Holder(ctx, e, payer)
 	if operatorapi.IsRefused(err, operatorapi.NotFound) {
 		return false, nil
