@@ -83,6 +83,8 @@ faults:
 - {name: gateway, when: {path: /operators/mtn/collection/v1_0/requesttopay, attempt: 1}, operator: {status: 504, delay: 60s}}
 - {name: told, when: {status: TIMEOUT, first: 3}, operator: {reason: INTERNAL_PROCESSING_ERROR, statusStaysPending: 24h,
     callback: {duplicate: 10, delay: 1h, beforeAnswer: true}}}
+- {name: flaps, when: {operator: mpesa, status: SUCCESS}, operator: {statusFlickers: true}}
+- {name: steady, when: {operator: mtn, path: "/operators/*"}, operator: {statusFlickers: false, status: 500}}
 - {name: lost, when: {reference: "d6*", percent: 5}, operator: {dropConnection: BeforeCommit, callback: {drop: true}}}
 `},
 		"50": {spec: list(50)},
@@ -122,6 +124,21 @@ faults:
 		"pending for days": {spec: operator("statusStaysPending: 25h"), refuse: []string{
 			"spec.faults[0].operator.statusStaysPending: write a statusStaysPending from 1ms to 24h",
 		}},
+		"a flicker of nothing": {spec: operator("statusFlickers: false"), refuse: []string{
+			"spec.faults[0].operator: write what goes wrong at the operator, for example status: 503 or callback: {drop: true}",
+		}},
+		"a flicker of MTN": {spec: fault("operator: {statusFlickers: true}, when: {operator: mtn}"), refuse: []string{
+			"spec.faults[0].when.operator: only the status of mpesa flickers: write operator: mpesa, or leave statusFlickers out",
+		}},
+		"a flicker of no environment": {spec: operator("statusFlickers: true"), refuse: []string{
+			"spec.faults: only the status of mpesa flickers: write an environment of mpesa, or leave statusFlickers out",
+		}},
+		"a flicker of the environment": {spec: "environments: [{operator: mtn, country: RW}, {operator: mpesa, country: KE}]\n" +
+			"faults: [{name: f, operator: {statusFlickers: true}}]"},
+		"the path of a flicker": {spec: fault("operator: {statusFlickers: true}, when: {operator: mpesa, path: '/operators/*'}"), refuse: []string{
+			"spec.faults[0].when: leave path and attempt out of a fault with callback, statusStaysPending, statusFlickers or reason, which acts on a " +
+				"transaction; or write status, delay or dropConnection in a fault of its own",
+		}},
 		"a reason in words": {spec: operator("reason: not allowed"), refuse: []string{
 			"spec.faults[0].operator.reason: write a code of A-Z, 0-9 and _ that starts with a letter, for example INTERNAL_PROCESSING_ERROR",
 		}},
@@ -131,14 +148,14 @@ faults:
 		}},
 		"the status of an answer": {spec: fault("operator: {delay: 1s}, when: {status: SUCCESS}"), refuse: []string{
 			"spec.faults[0].when.status: leave status out of a fault with status, delay or dropConnection, which acts before a status is " +
-				"known; or write callback, statusStaysPending or reason in a fault of its own",
+				"known; or write callback, statusStaysPending, statusFlickers or reason in a fault of its own",
 		}},
 		"the path of a callback": {spec: fault("operator: {callback: {drop: true}}, when: {path: '/operators/*'}"), refuse: []string{
-			"spec.faults[0].when: leave path and attempt out of a fault with callback, statusStaysPending or reason, which acts on a " +
+			"spec.faults[0].when: leave path and attempt out of a fault with callback, statusStaysPending, statusFlickers or reason, which acts on a " +
 				"transaction; or write status, delay or dropConnection in a fault of its own",
 		}},
 		"the attempt of a reason": {spec: fault("operator: {reason: X, status: 500}, when: {attempt: 2}"), refuse: []string{
-			"spec.faults[0].when: leave path and attempt out of a fault with callback, statusStaysPending or reason, which acts on a " +
+			"spec.faults[0].when: leave path and attempt out of a fault with callback, statusStaysPending, statusFlickers or reason, which acts on a " +
 				"transaction; or write status, delay or dropConnection in a fault of its own",
 		}},
 		"neither": {spec: fault("when: {}"), refuse: []string{oneOf}},

@@ -10,8 +10,9 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // +kubebuilder:validation:XValidation:rule="!has(self.api) || !has(self.when) || !has(self.when.event)",fieldPath=".when.event",message="leave event out of a fault of the api, where no event is sent yet; or write webhook instead of api"
 // +kubebuilder:validation:XValidation:rule="!has(self.webhook) || !has(self.when) || !has(self.when.path)",fieldPath=".when.path",message="leave path out of a fault of a webhook: it is the path of a request to the api"
 // +kubebuilder:validation:XValidation:rule="!has(self.operator) || !has(self.when) || !has(self.when.event)",fieldPath=".when.event",message="leave event out of a fault of an operator, which sends callbacks and no events; or write webhook instead of operator"
-// +kubebuilder:validation:XValidation:rule="!has(self.operator) || !has(self.when) || !has(self.when.status) || !has(self.operator.status) && !has(self.operator.delay) && !has(self.operator.dropConnection)",fieldPath=".when.status",message="leave status out of a fault with status, delay or dropConnection, which acts before a status is known; or write callback, statusStaysPending or reason in a fault of its own"
-// +kubebuilder:validation:XValidation:rule="!has(self.operator) || !has(self.when) || !has(self.when.path) && !has(self.when.attempt) || !has(self.operator.callback) && !has(self.operator.statusStaysPending) && !has(self.operator.reason)",fieldPath=".when",message="leave path and attempt out of a fault with callback, statusStaysPending or reason, which acts on a transaction; or write status, delay or dropConnection in a fault of its own"
+// +kubebuilder:validation:XValidation:rule="!has(self.operator) || !has(self.when) || !has(self.when.status) || !has(self.operator.status) && !has(self.operator.delay) && !has(self.operator.dropConnection)",fieldPath=".when.status",message="leave status out of a fault with status, delay or dropConnection, which acts before a status is known; or write callback, statusStaysPending, statusFlickers or reason in a fault of its own"
+// +kubebuilder:validation:XValidation:rule="!has(self.operator) || !has(self.when) || !has(self.when.path) && !has(self.when.attempt) || !has(self.operator.callback) && !has(self.operator.statusStaysPending) && (!has(self.operator.statusFlickers) || !self.operator.statusFlickers) && !has(self.operator.reason)",fieldPath=".when",message="leave path and attempt out of a fault with callback, statusStaysPending, statusFlickers or reason, which acts on a transaction; or write status, delay or dropConnection in a fault of its own"
+// +kubebuilder:validation:XValidation:rule="!has(self.operator) || !has(self.operator.statusFlickers) || !self.operator.statusFlickers || !has(self.when) || !has(self.when.operator) || self.when.operator in ['mpesa']",fieldPath=".when.operator",message="only the status of mpesa flickers: write operator: mpesa, or leave statusFlickers out"
 type Fault struct {
 	// name of the fault, unique in the sandbox: 1 to 63 of a-z, 0-9 and -, starting and ending with a letter or digit,
 	// for example receiver-sees-it-twice. Transactions, attempts and responses to which the fault applied show the
@@ -59,7 +60,7 @@ type FaultCondition struct {
 	Type string `json:"type,omitempty"`
 
 	// status is the final status of the transaction, for example SUCCESS. Only with webhook, and with callback,
-	// statusStaysPending and reason of operator.
+	// statusStaysPending, statusFlickers and reason of operator.
 	//
 	// +optional
 	// +kubebuilder:validation:Enum=SUCCESS;PIN_INVALID;INSUFFICIENT_FUNDS;TIMEOUT;ACCOUNT_BLOCKED;USER_CANCELLED;UNKNOWN_MSISDN;LIMIT_EXCEEDED;SERVICE_UNAVAILABLE;DUPLICATE_REFERENCE
@@ -279,7 +280,7 @@ type APIFault struct {
 
 // OperatorFault is a fault of an operator's own API. All given fields apply together.
 //
-// +kubebuilder:validation:XValidation:rule="[has(self.status), has(self.dropConnection), has(self.delay), has(self.callback), has(self.statusStaysPending), has(self.reason)].exists(x, x)",message="write what goes wrong at the operator, for example status: 503 or callback: {drop: true}"
+// +kubebuilder:validation:XValidation:rule="[has(self.status), has(self.dropConnection), has(self.delay), has(self.callback), has(self.statusStaysPending), has(self.statusFlickers) && self.statusFlickers, has(self.reason)].exists(x, x)",message="write what goes wrong at the operator, for example status: 503 or callback: {drop: true}"
 // +kubebuilder:validation:XValidation:rule="!has(self.status) || !has(self.dropConnection)",message="write at most one of status and dropConnection"
 type OperatorFault struct {
 	// status answers with this HTTP status and the operator's own error, before anything is recorded: 401, 429, 500,
@@ -314,6 +315,12 @@ type OperatorFault struct {
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,5}([.][0-9]{1,3})?(h|m|s|ms))+$') || duration(self) > duration('0s') && duration(self) <= duration('24h')",message="write a statusStaysPending from 1ms to 24h"
 	StatusStaysPending Duration `json:"statusStaysPending,omitempty"`
+
+	// statusFlickers gives some status calls about a transaction a wrong answer of the operator, before and after its
+	// outcome. spec.seed draws which ones. Only for operators whose own sandbox does this. The sandbox's own API tells the truth.
+	//
+	// +optional
+	StatusFlickers bool `json:"statusFlickers,omitempty"`
 
 	// reason is the operator's code for a failure in its answers and callbacks, instead of the right code: 1 to 64 of
 	// A-Z, 0-9 and _, for example INTERNAL_PROCESSING_ERROR.

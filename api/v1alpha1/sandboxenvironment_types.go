@@ -9,6 +9,7 @@ const SandboxFinalizer = "cauri.dev/sandbox"
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.webhook) || !has(self.webhook.signingSecretRef) || !has(self.credentialsSecretName) || self.webhook.signingSecretRef.name != self.credentialsSecretName",message="spec.webhook.signingSecretRef must not name the Secret in spec.credentialsSecretName, which the controller writes: put your signing secret into a Secret of its own"
 // +kubebuilder:validation:XValidation:rule="!has(self.credentials) || !has(self.credentials.apiKeySecretRef) || !has(self.credentialsSecretName) || self.credentials.apiKeySecretRef.name != self.credentialsSecretName",message="spec.credentials.apiKeySecretRef must not name the Secret in spec.credentialsSecretName, which the controller writes: put your API key into a Secret of its own"
+// +kubebuilder:validation:XValidation:rule="!has(self.faults) || self.environments.exists(e, e.operator in ['mpesa']) || !self.faults.exists(f, has(f.operator) && has(f.operator.statusFlickers) && f.operator.statusFlickers && (!has(f.when) || !has(f.when.operator)))",fieldPath=".faults",message="only the status of mpesa flickers: write an environment of mpesa, or leave statusFlickers out"
 type SandboxEnvironmentSpec struct {
 	// environments are the operators whose mobile money the sandbox simulates, each in one country. There is at least
 	// one, and each pair of operator and country is unique.

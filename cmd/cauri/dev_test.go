@@ -194,6 +194,12 @@ func TestStoriesOfDev(t *testing.T) {
 	for _, story := range stories.All() {
 		for _, country := range []string{"", "bj"} {
 			manifests, err := devOptions{story: story.Name, country: country, webhookURL: "http://127.0.0.1:9"}.manifests(t.Context())
+			if country != "" && story.Market().Operator == payments.MPesa { // it is in one country
+				if err == nil || !strings.Contains(err.Error(), "no market") {
+					t.Errorf("%s in %q: %v", story.Name, country, err)
+				}
+				continue
+			}
 			if err != nil || len(manifests.Sandboxes()) != 1 || manifests.Sandboxes()[0].Name != story.Name {
 				t.Errorf("%s in %q: %v, %v", story.Name, country, manifests.Sandboxes(), err)
 			}

@@ -42,6 +42,7 @@ func (t table) rewrite(text []byte) []byte {
 	put(countryTag, strings.Join(t.countries(), ","))
 	put(operatorText, payments.OneOf(t.operators()))
 	put(countryText, payments.OneOf(t.countries()))
+	text = t.rewriteFlickers(text)
 	var rules, sentences strings.Builder
 	for _, o := range t.operators() {
 		if in, others := t.in(o); others {

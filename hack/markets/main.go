@@ -1,6 +1,6 @@
 // Command markets writes the table of markets, server/payments/markets.yaml, to other files. These are the same table in
 // Go, the markers of the resources' types, which controller-gen reads, the tags of the API's requests, and the tables of documents. It also writes the
-// type of the resources with the quirks of the operators' packages.
+// type of the resources with the quirks of the operators' packages, and the rules about their calls whose answers flicker.
 package main
 
 import (
@@ -105,6 +105,7 @@ type table struct {
 	}
 	Everywhere map[string][]string // countries by operator
 	quirks     []operatorapi.Quirk
+	flickers []string // the operators that have a status call whose answers flicker
 }
 
 // sources names for each cell of a row where its fact comes from.
@@ -123,6 +124,9 @@ func read(file string) (t table, err error) {
 		if api := operators.NativeAPI(payments.Operator(code)); api != nil {
 			t.quirks = append(t.quirks, api.Quirks...)
 		}
+	}
+	for _, name := range operators.Flickering() {
+		t.flickers = append(t.flickers, string(name))
 	}
 	return t, nil
 }

@@ -33,7 +33,8 @@ func TestTheTableIsInEveryFile(t *testing.T) {
 	last := &then.Markets[len(then.Markets)-1]
 	last.Operator, last.Country = "nosuch", "ZZ"
 	then.quirks = append(then.quirks, operatorapi.Quirk{Name: "nosuchFreeTransfers", About: "nosuchFreeTransfers is a made-up quirk."})
-	rules := 0
+	then.flickers = []string{"nosuch"}
+	rules, flickers := 0, 0
 	for _, file := range listing {
 		text, err := os.ReadFile("../../" + file)
 		if err != nil {
@@ -47,6 +48,7 @@ func TestTheTableIsInEveryFile(t *testing.T) {
 			t.Errorf("%s would get neither an added operator nor an added currency", file)
 		}
 		rules += strings.Count(string(added), "self.operator != 'nosuch' || self.country in ['ZZ']")
+		flickers += strings.Count(string(added), "operator in ['nosuch']")
 		lists, of := 0, 0
 		present := now.operators()
 		for _, between := range []string{";", ",", " or "} {
@@ -62,6 +64,9 @@ func TestTheTableIsInEveryFile(t *testing.T) {
 	}
 	if rules != 3 {
 		t.Errorf("%d rules know that the added operator is in one country only, want those of environments, credentials and test clients", rules)
+	}
+	if flickers != 2 {
+		t.Errorf("%d rules know that the status of the added operator flickers, want those of a fault and of a sandbox", flickers)
 	}
 	for _, page := range pages {
 		text, err := os.ReadFile("../../" + page)

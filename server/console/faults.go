@@ -33,7 +33,7 @@ var presetTitles = map[string]english.Text{
 	"lost-answer": "Answer lost", "unavailable": "503, not available", "too-many-requests": "429, too many requests", "slow": "Slow answer",
 	"not-json": "Answer that is not JSON", "late-webhook": "Late webhook", "no-webhook": "Webhook that never comes", "twice": "Webhook twice",
 	"twice-at-once": "Webhook twice at once", "out-of-order": "Webhooks out of order", "webhook-first": "Webhook before the answer",
-	"forged": "Forged webhook", "silent-operator": "Silent operator",
+	"forged": "Forged webhook", "silent-operator": "Silent operator", "flapping-query": "Query that flickers",
 }
 
 // presetGroups are the presets of the page by their kinds, in its order.
@@ -112,7 +112,7 @@ func (l *faultList) page(v *visit) page {
 		title: v.Text("Faults on purpose"), body: faultsPage(v, l), live: []string{"lead", "faults-on"}, every: faultsEvery,
 	}
 	if v.mayChangeFaults() {
-		for _, each := range faults.Presets() {
+		for _, each := range v.presets() {
 			p.live = append(p.live, "state-"+each.Name)
 		}
 	}
@@ -165,6 +165,13 @@ func does(f *faults.Fault, p *faults.Preset) bool {
 	return reflect.DeepEqual([]any{f.Webhook, f.API, f.Operator}, []any{p.Fault.Webhook, p.Fault.API, p.Fault.Operator})
 }
 
+// presets returns the presets that can act in the sandbox: those of one operator only where it is.
+func (v *visit) presets() []faults.Preset {
+	return slices.DeleteFunc(faults.Presets(), func(p faults.Preset) bool {
+		return p.Fault.When.Operator != "" && !v.who.Sandbox.Has(p.Fault.When.Operator)
+	})
+}
+
 // presetOf returns the preset whose effects a fault has; nil for none.
 func presetOf(f *faults.Fault) *faults.Preset {
 	for _, p := range faults.Presets() {
@@ -195,6 +202,9 @@ func (v *visit) faultTitle(f *faults.Fault) string {
 func (v *visit) whom(f *faults.Fault) string {
 	rest := f.When
 	rest.MSISDN, rest.Reference, rest.First, rest.Attempt, rest.Every = "", "", 0, 0, false
+	if p := presetOf(f); p != nil && p.Fault.When.Operator == rest.Operator {
+		rest.Operator = ""
+	}
 	one := f.When.MSISDN != "" && f.When.Reference == "" && f.When.First == 1
 	if one && conditions(rest) == conditions(faults.When{Type: payments.Collection}) {
 		return v.Text("the next payment of %s", locale.Phone(f.When.MSISDN))

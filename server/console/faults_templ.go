@@ -112,7 +112,7 @@ func faultsPage(v *visit, l *faultList) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				for _, p := range faults.Presets() {
+				for _, p := range v.presets() {
 					if p.Fault.Kind() == group.kind {
 						templ_7745c5c3_Err = preset(v, l, &p).Render(ctx, templ_7745c5c3_Buffer)
 						if templ_7745c5c3_Err != nil {

@@ -36,7 +36,8 @@ func shownNext(f *faults.Fault) string {
 // the first attempt, and the next attempt delivers the event.
 func (h *handset) nextPresets() []faults.Preset {
 	return slices.DeleteFunc(faults.Presets(), func(p faults.Preset) bool {
-		return p.Fault.Webhook != nil && p.Fault.Webhook.Drop || p.Fault.Operator != nil && operators.NativeAPI(h.Operator) == nil
+		return p.Fault.Webhook != nil && p.Fault.Webhook.Drop || p.Fault.Operator != nil && operators.NativeAPI(h.Operator) == nil ||
+			p.Fault.When.Operator != "" && p.Fault.When.Operator != h.Operator
 	})
 }
 

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/cauri-dev/cauri/server/english"
+	"github.com/cauri-dev/cauri/server/payments"
 )
 
 // Preset is a named fault with what a tester needs to know about it. The documents, the command line and the console
@@ -83,6 +84,11 @@ func Presets() []Preset {
 			"silent-operator", "The operator's own API sends no callback, and its status stays pending for 10 minutes.",
 			"The shop keeps the order open, asks for the status again with growing pauses, and takes no second payment.",
 			Fault{Operator: &Operator{Callback: &Callback{Drop: true}, StatusStaysPending: after(10 * time.Minute)}},
+		},
+		{
+			"flapping-query", "The query of a payment by M-Pesa's own API answers in three ways while it is pending, and one time in four wrong after it.",
+			"The shop books nothing on an error of the query: it asks again until a ResultCode other than 4999 comes, and takes no second payment.",
+			Fault{When: When{Operator: payments.MPesa}, Operator: &Operator{StatusFlickers: true}},
 		},
 	}
 	for i := range presets {

@@ -52,7 +52,7 @@ func TestPresetsHaveNames(t *testing.T) {
 		}
 		names[p.Name] = true
 	}
-	if len(names) != 13 || PresetNamed("none") != nil {
+	if len(names) != 14 || PresetNamed("none") != nil {
 		t.Errorf("there are %d presets", len(names))
 	}
 }

@@ -54,8 +54,8 @@ func kioskAPI() *operatorapi.API {
 			{Name: "inquire", Method: http.MethodPost, Path: "/inquire", Handle: kioskInquire},
 			{Name: "buy", Method: http.MethodPost, Path: "/buy", Orders: true, Handle: kioskBuy},
 			{Name: "status", Method: http.MethodPost, Path: "/status", Handle: kioskStatus, Flicker: &operatorapi.Flicker{
-				Pending: []operatorapi.Handler{nil, kioskSays(http.StatusOK, "nothing"), kioskSays(http.StatusInternalServerError, "busy")},
-				Ended:   []operatorapi.Handler{nil, nil, nil, kioskSays(http.StatusInternalServerError, "busy")},
+				Pending: []operatorapi.WrongAnswer{nil, kioskSays(http.StatusOK, "nothing"), kioskSays(http.StatusInternalServerError, "busy")},
+				Ended:   []operatorapi.WrongAnswer{nil, nil, nil, kioskSays(http.StatusInternalServerError, "busy")},
 			}},
 			{Name: "check", Method: http.MethodPost, Path: "/check", Handle: kioskStatus},
 			{Name: "keep", Method: http.MethodPost, Path: "/keep", Handle: kioskKeep},
@@ -91,10 +91,8 @@ func kioskStatus(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Requ
 	return operatorapi.Answer{Status: http.StatusOK, Body: p.Status}, nil
 }
 
-func kioskSays(status int, text string) operatorapi.Handler {
-	return func(context.Context, operatorapi.Sandbox, *operatorapi.Request) (operatorapi.Answer, error) {
-		return operatorapi.Answer{Status: status, Body: text}, nil
-	}
+func kioskSays(status int, text string) operatorapi.WrongAnswer {
+	return func() operatorapi.Answer { return operatorapi.Answer{Status: status, Body: text} }
 }
 
 func kioskInquire(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request) (operatorapi.Answer, error) {

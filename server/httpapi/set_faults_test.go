@@ -219,6 +219,9 @@ func TestRefusedFaults(t *testing.T) {
 		"a short time":        {"f", `{"webhook":{"drop":true},"for":"1s"}`, 400, "for", "from 10s to 24h"},
 		"a time in words":     {"f", `{"webhook":{"drop":true},"for":"an hour"}`, 400, "for", "15m"},
 		"a text":              {"f", `{"webhook":"drop"}`, 400, "webhook", "object"},
+		"a status of MTN":     {"f", `{"when":{"operator":"mtn"},"operator":{"statusFlickers":true}}`, 400, "when.operator", "write operator: mpesa"},
+		"a status of nobody":  {"f", `{"operator":{"statusFlickers":true}}`, 400, "operator.statusFlickers", "write an environment of mpesa"},
+		"no flicker":          {"f", `{"operator":{"statusFlickers":false}}`, 400, "operator", "write what goes wrong at the operator"},
 		"a declared one":      {"declared", `{"webhook":{"drop":true}}`, 409, "", "declares the fault"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -102,7 +102,7 @@ func (s *sandbox) handle(
 	s.wrong = nil
 	answered, err := route.Handle(ctx, s, r)
 	if err == nil && s.wrong != nil {
-		return s.wrong(ctx, s, r)
+		return s.wrong(), nil
 	}
 	return answered, err
 }

@@ -232,7 +232,7 @@ func (s *sandbox) applyStatusFault(ctx context.Context, payment *operatorapi.Pay
 
 // drawWrong draws the answers to a status call: for a transaction that is told as pending, and for one that is told with
 // its outcome. nil stands for the right answer.
-func (s *sandbox) drawWrong(ctx context.Context, t *payments.Transaction) (pending, ended operatorapi.Handler, err error) {
+func (s *sandbox) drawWrong(ctx context.Context, t *payments.Transaction) (pending, ended operatorapi.WrongAnswer, err error) {
 	if s.route == nil || s.route.Flicker == nil {
 		return nil, nil, nil
 	}

@@ -31,7 +31,7 @@ type sandbox struct {
 	// recorded is the transaction that the request recorded. operation is the operator's name of the call.
 	recorded  service.Recorded
 	operation string
-	wrong     operatorapi.Handler // gives the wrong answer of a fault to a status call; nil for the right answer
+	wrong     operatorapi.WrongAnswer // gives the wrong answer of a fault to a status call; nil for the right answer
 }
 
 // sent returns the body of the request, as far as it could be read.

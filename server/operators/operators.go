@@ -94,6 +94,16 @@ func NativeAPIs() []*operatorapi.API {
 	return apis
 }
 
+// Flickering returns the operators that have a status call whose answers flicker under a fault with statusFlickers.
+func Flickering() (names []payments.Operator) {
+	for _, api := range NativeAPIs() {
+		if api.Flickers() {
+			names = append(names, api.Operator)
+		}
+	}
+	return names
+}
+
 // NativeAPI returns the simulated own API of an operator. It returns nil if the operator has none.
 func NativeAPI(name payments.Operator) *operatorapi.API { return all[name].api }
 

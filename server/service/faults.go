@@ -11,6 +11,7 @@ import (
 	"github.com/cauri-dev/cauri/server/faults"
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/ledger/faultcounts"
+	"github.com/cauri-dev/cauri/server/operators"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
@@ -36,6 +37,9 @@ func (ErrInvalidFault) Error() string { return "the fault is not valid" }
 // [faultcounts.Faults.SetFault].
 func (s *Service) SetFault(ctx context.Context, who *Caller, f faultcounts.Setting) error {
 	if problems := s.faultProblems(who.Sandbox, f.Entry); len(problems) > 0 {
+		return ErrInvalidFault{problems}
+	}
+	if problems := flickersNowhere(who.Sandbox, f.Entry); len(problems) > 0 {
 		return ErrInvalidFault{problems}
 	}
 	return s.changeFaults(ctx, who, func(ctx context.Context, sandbox *sandboxes.Sandbox) error {
@@ -66,6 +70,22 @@ func (s *Service) faultProblems(sandbox *sandboxes.Sandbox, entry []byte) map[st
 		problems[field] = []string{message}
 	}
 	return problems
+}
+
+// flickersNowhere returns what is wrong with a fault that lets the status of any operator flicker, in a sandbox that has
+// none of those whose status flickers. The resource has the same rule for spec.faults.
+func flickersNowhere(sandbox *sandboxes.Sandbox, entry []byte) map[string][]string {
+	f, err := faults.ParseSet(0, entry, time.Time{})
+	if err != nil || f.Operator == nil || !f.Operator.StatusFlickers || f.When.Operator != "" {
+		return nil
+	}
+	flickering := operators.Flickering()
+	if slices.ContainsFunc(sandbox.Markets, func(m sandboxes.Market) bool { return slices.Contains(flickering, m.Operator) }) {
+		return nil
+	}
+	return map[string][]string{"operator.statusFlickers": {fmt.Sprintf(
+		"only the status of %s flickers: write an environment of %s, or leave statusFlickers out", payments.AllOf(flickering), payments.OneOf(flickering),
+	)}}
 }
 
 // RemoveFaults removes the fault that was set with a name, or all that were set if the name is empty. It returns

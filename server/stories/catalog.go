@@ -126,4 +126,14 @@ var all = []Story{
 			"Advance the clock by 10m, and ask again: the status says that it has succeeded.",
 		},
 	},
+	{
+		"flapping-query", "The query flickers",
+		"A push of M-Pesa is paid after 20 seconds, its callback gets lost, and its query answers in three ways, some of them an error.",
+		"The shop books nothing on 500.001.1001: it asks until a ResultCode other than 4999 comes, and does not ask the payer again.",
+		payments.Approve, [3]english.Text{
+			"Ask M-Pesa's own API for a payment of %s, with an address for the callback, and query it some times: some answers are errors.",
+			"Advance the clock by 20s: the payer has paid, and no callback comes.",
+			"Query until a ResultCode other than 4999 comes: one answer in four is an error still.",
+		},
+	},
 }

@@ -89,7 +89,7 @@ func missingOf(t *testing.T, name payments.Operator, parts []part) (missing []st
 
 // naming are the folders and files that may name an operator: the operators' own, the tables of them, tests, and examples.
 var naming = []string{
-	"server/operators/", "server/payments/market.go", "server/payments/zz_markets.go", "server/stories/catalog.go", // the name of a story
+	"server/operators/", "server/payments/market.go", "server/payments/zz_markets.go", "server/stories/catalog.go", "server/faults/presets.go", // the name of a story, and a fault of one operator
 	"test/", "examples/", "server/ledgertest/",
 	"server/httpapi/apidoc/", "hack/postman/", // the examples of the description
 }

@@ -45,9 +45,10 @@ import (
 )
 
 const (
-	folder   = "../../config/samples/stories"
-	other    = "other" // namespace of the stories in other markets
-	deadline = 3 * time.Minute
+	folder    = "../../config/samples/stories"
+	other     = "other" // namespace of the stories in other markets
+	wrongShop = "wrong" // namespace of the stories that a wrong shop plays
+	deadline  = 3 * time.Minute
 )
 
 func TestMain(m *testing.M) {
@@ -75,7 +76,7 @@ func install(t *testing.T) *installation {
 	s.work(t, databaseURL)
 	s.control(t, databaseURL)
 
-	manifests, err := localapi.Read(folder, inOtherMarkets(t))
+	manifests, err := localapi.Read(folder, copies(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,27 +92,38 @@ func install(t *testing.T) *installation {
 	return s
 }
 
-// inOtherMarkets returns a folder with the stories of other markets, in the namespace other.
-func inOtherMarkets(t *testing.T) string {
+// copies returns a folder with the stories of other markets, in the namespace other, and with those of wrong shops.
+func copies(t *testing.T) string {
 	t.Helper()
 	to := t.TempDir()
 	for i, story := range told.All() {
-		sandbox, expectation, err := story.Resources(elsewhere(i, &story))
-		if err != nil {
-			t.Fatal(err)
+		if market, there := elsewhere(i, &story); there {
+			copyTo(t, to, &story, market, other)
 		}
-		for kind, resource := range map[string]map[string]any{"sandbox": sandbox, "expectation": expectation} {
-			resource["metadata"].(map[string]any)["namespace"] = other
-			text, err := json.Marshal(resource)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(filepath.Join(to, story.Name+"-"+kind+".json"), text, 0o600); err != nil {
-				t.Fatal(err)
-			}
+		if wrongShops[story.Name] != nil {
+			copyTo(t, to, &story, story.Market(), wrongShop)
 		}
 	}
 	return to
+}
+
+// copyTo writes the resources of a story, in a market and a namespace, into a folder.
+func copyTo(t *testing.T, folder string, story *told.Story, market told.Market, namespace string) {
+	t.Helper()
+	sandbox, expectation, err := story.Resources(market)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for kind, resource := range map[string]map[string]any{"sandbox": sandbox, "expectation": expectation} {
+		resource["metadata"].(map[string]any)["namespace"] = namespace
+		text, err := json.Marshal(resource)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(folder, namespace+"-"+story.Name+"-"+kind+".json"), text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 // work runs a worker until the test ends.
@@ -179,10 +191,17 @@ type merchant struct {
 
 func (s *installation) merchant(t *testing.T, story *told.Story, market told.Market) *merchant {
 	t.Helper()
-	sandbox := types.NamespacedName{Namespace: "default", Name: story.Name}
+	namespace := "default"
 	if market != story.Market() {
-		sandbox.Namespace = other
+		namespace = other
 	}
+	return s.merchantIn(t, story, market, namespace)
+}
+
+// merchantIn is the merchant of a story in a namespace.
+func (s *installation) merchantIn(t *testing.T, story *told.Story, market told.Market, namespace string) *merchant {
+	t.Helper()
+	sandbox := types.NamespacedName{Namespace: namespace, Name: story.Name}
 	credentials := s.resources.Secret(types.NamespacedName{Namespace: sandbox.Namespace, Name: story.Name + "-credentials"})
 	if credentials["uri"] == "" {
 		t.Fatalf("there is no sandbox %s", sandbox)
@@ -220,6 +239,28 @@ func (m *merchant) isMet() {
 		}
 		return "there is no Expectation"
 	})
+}
+
+// hasFailed waits until the story's Expectation has failed, and returns what became of its lines.
+func (m *merchant) hasFailed() (lines []v1alpha1.ExpectationResult) {
+	m.Helper()
+	m.until(func() string {
+		for _, e := range m.resources.Expectations() {
+			if !m.is(e.Namespace, e.Name) {
+				continue
+			}
+			if meta.IsStatusConditionTrue(e.Status.Conditions, v1alpha1.ConditionMet) {
+				m.Fatal("the Expectation is met")
+			}
+			if meta.IsStatusConditionTrue(e.Status.Conditions, v1alpha1.ConditionFailed) {
+				lines = e.Status.Results
+				return ""
+			}
+			return fmt.Sprintf("the Expectation is %+v", e.Status)
+		}
+		return "there is no Expectation"
+	})
+	return lines
 }
 
 // payment is what the API says of one.

@@ -182,7 +182,7 @@ func routes() []operatorapi.Route {
 func facts() []operatorapi.Fact {
 	var all []operatorapi.Fact
 	for _, some := range [][]operatorapi.Fact{
-		commonFacts, pushFacts, c2bFacts, pullFacts, payoutFacts, reversalFacts, inquiryFacts, productFacts, qrFacts, messageFacts,
+		commonFacts, pushFacts, flickerFacts, c2bFacts, pullFacts, payoutFacts, reversalFacts, inquiryFacts, productFacts, qrFacts, messageFacts,
 	} {
 		all = append(all, some...)
 	}

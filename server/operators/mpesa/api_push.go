@@ -50,6 +50,7 @@ func pushRoutes() []operatorapi.Route {
 		},
 		{
 			Name: "stkpushquery", Method: http.MethodPost, Path: "/mpesa/stkpushquery/v1/query", Handle: query,
+			Flicker: &queryFlickers,
 			Doc: operatorapi.Doc{
 				Summary: "What came of a push", Mark: operatorapi.Documented, Source: portal,
 				Body: `{"BusinessShortCode": "` + exampleShortCode + `", "Password": "` + examplePassword + `", "Timestamp": "` + exampleTimestamp + `", ` +

@@ -187,10 +187,21 @@ func (a *API) responses(r *Route) map[string]any {
 			}
 		}
 	}
+	flickers := r.Flicker.answers()
+	for status, answers := range flickers {
+		byStatus[status] = append(byStatus[status], answers...)
+	}
 	for status, answers := range byStatus {
-		told := map[string]any{"description": "Refused: " + strings.Join(reasons[status], ", ") + ". The header X-Cauri-Reason says it, or more."}
+		var descriptions []string
+		if len(reasons[status]) > 0 {
+			descriptions = append(descriptions, "Refused: "+strings.Join(reasons[status], ", ")+". The header X-Cauri-Reason says it, or more.")
+		}
+		if len(flickers[status]) > 0 {
+			descriptions = append(descriptions, "A fault with `statusFlickers` answers so at random.")
+		}
+		told := map[string]any{"description": strings.Join(descriptions, " ")}
 		schema := refused(answers, a.Drawn)
-		if status == r.Doc.Status { // a refusal with the status of a success
+		if status == r.Doc.Status { // a refusal, or a wrong answer, with the status of a success
 			told["description"] = fmt.Sprint(good["description"], ". ", told["description"])
 			schema = map[string]any{"anyOf": []any{r.schema(r.Doc.Response), schema}}
 		}
@@ -203,6 +214,21 @@ func (a *API) responses(r *Route) map[string]any {
 		responses[strconv.Itoa(status)] = told
 	}
 	return responses
+}
+
+// answers returns the wrong answers of a status call by their status.
+func (f *Flicker) answers() map[int][]Answer {
+	byStatus := map[int][]Answer{}
+	if f == nil {
+		return byStatus
+	}
+	for _, wrong := range slices.Concat(f.Pending, f.Ended) {
+		if wrong != nil {
+			answer := wrong()
+			byStatus[answer.Status] = append(byStatus[answer.Status], answer)
+		}
+	}
+	return byStatus
 }
 
 // refusals returns the refusals of a call for one reason: one for each different answer.

@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"slices"
 	"time"
 
 	"github.com/cauri-dev/cauri/server/operators/ussd"
@@ -148,8 +149,16 @@ type Route struct {
 // for each call, all with the same chance. nil stands for the right answer. The status call finds its transaction by
 // [Sandbox.Find].
 type Flicker struct {
-	Pending []Handler // for a transaction without an outcome
-	Ended   []Handler // for a transaction with its outcome
+	Pending []WrongAnswer // for a transaction without an outcome
+	Ended   []WrongAnswer // for a transaction with its outcome
+}
+
+// WrongAnswer returns an answer that says nothing about a transaction.
+type WrongAnswer func() Answer
+
+// Flickers reports whether a status call of the API does not always answer right under a fault with statusFlickers.
+func (a *API) Flickers() bool {
+	return slices.ContainsFunc(a.Routes, func(r Route) bool { return r.Flicker != nil })
 }
 
 // Doc describes a call in the OpenAPI document and on the page of fidelity.
