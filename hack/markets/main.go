@@ -105,7 +105,7 @@ type table struct {
 	}
 	Everywhere map[string][]string // countries by operator
 	quirks     []operatorapi.Quirk
-	flickers []string // the operators that have a status call whose answers flicker
+	flickers   []string // the operators that have a status call whose answers flicker
 }
 
 // sources names for each cell of a row where its fact comes from.

@@ -60,13 +60,23 @@ var french = Texts{
 
 // Of returns the texts of an operator in a country.
 func Of(o payments.Operator, country payments.Country) Texts {
-	s := french
-	if facts := country.Facts(); len(facts.Languages) > 0 && facts.Languages[0] == english.Lang {
-		s = english
-	}
+	s := spoken(country.Facts().Languages)
 	s.Service, s.Code = o.Facts().Service, payments.Facts(o, country).USSD
 	s.currency = CurrencyIn(s.Lang, country.Facts().Currency)
 	return s
+}
+
+// spoken returns the texts of the first language that has texts. It is French for none.
+func spoken(languages []string) Texts {
+	for _, tag := range languages {
+		switch tag {
+		case english.Lang:
+			return english
+		case french.Lang:
+			return french
+		}
+	}
+	return french
 }
 
 // CurrencyIn returns a currency as people write it in a language. In French, the two CFA francs have a name; any other
