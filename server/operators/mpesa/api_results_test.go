@@ -20,11 +20,32 @@ type oneTransaction struct {
 	sent  []notice
 }
 
-func (s *oneTransaction) FindInMinute(_ context.Context, _ time.Time, is func(*payments.Transaction) bool) (*payments.Transaction, error) {
-	if !is(s.found) {
+func (s *oneTransaction) FindInMinute(
+	_ context.Context, minute time.Time, is func(*payments.Transaction) bool,
+) (*payments.Transaction, error) {
+	if !s.found.CreatedAt.Truncate(time.Minute).Equal(minute) || !is(s.found) {
 		return nil, operatorapi.Refuse(operatorapi.NotFound)
 	}
 	return s.found, nil
+}
+
+func (s *oneTransaction) FindCollection(_ context.Context, reference string) (*payments.Transaction, error) {
+	if s.found.Reference != reference {
+		return nil, operatorapi.Refuse(operatorapi.NotFound)
+	}
+	return s.found, nil
+}
+
+// A payment that was asked about may be recorded in the minute after that of its receipt.
+func TestReceiptOfTheMinuteBefore(t *testing.T) {
+	at := time.Date(2026, 11, 23, 8, 59, 55, 0, time.UTC)
+	receipt := receiptFor(at, 7)
+	s := &oneTransaction{found: &payments.Transaction{
+		Details: payments.Details{Reference: receipt}, NativeCall: c2bCall, Type: payments.Collection, CreatedAt: at.Add(8 * time.Second),
+	}}
+	if found, err := findReceipt(t.Context(), s, receipt, at.Add(time.Minute)); found != s.found {
+		t.Errorf("%s is not found: %v", receipt, err)
+	}
 }
 
 func (s *oneTransaction) Notify(_ context.Context, n operatorapi.Notice) error {

@@ -158,11 +158,16 @@ func (b *reversalBody) refund(ctx context.Context, s operatorapi.Sandbox, i *inq
 	return nil, err
 }
 
-// findReceipt returns the transaction with a receipt.
+// findReceipt returns the transaction with a receipt. A payment that its payer started has the receipt as its reference, and
+// its shop may have been asked between the receipt and the recording: it may have been created in a later minute.
 func findReceipt(ctx context.Context, s operatorapi.Sandbox, receipt string, now time.Time) (*payments.Transaction, error) {
 	minute, ok := minuteOf(receipt, now)
 	if !ok {
 		return nil, operatorapi.Refuse(operatorapi.NotFound)
+	}
+	t, err := s.FindCollection(ctx, receipt)
+	if err == nil && t.NativeCall == c2bCall || err != nil && !operatorapi.IsRefused(err, operatorapi.NotFound) {
+		return t, err
 	}
 	return s.FindInMinute(ctx, minute, func(t *payments.Transaction) bool { return receiptOf(t) == receipt })
 }
