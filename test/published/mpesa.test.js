@@ -1,19 +1,24 @@
 // What a merchant's code does with the published client mpesa-node, unchanged: only its base URL and its credentials are the sandbox's. Its base
 // URL has a path, or is the root of a port.
 const assert = require("node:assert/strict");
+const fs = require("node:fs");
 const http = require("node:http");
+const os = require("node:os");
+const path = require("node:path");
 const { after, before, test } = require("node:test");
 const Mpesa = require("mpesa-node");
 
 const env = process.env, uri = env.CAURI_URI, port = env.PORT;
-const manual = "254712000001", poor = "254712000002", nobody = "254712999999";
+const manual = "254712000001", poor = "254712000002", pays = "254712000003", nobody = "254712999999";
 const accepted = "Success. Request accepted for processing", processed = "The service request is processed successfully.";
 
 // received are the callbacks that came, by their paths.
 const received = {};
-let shop;
+let shop, certificate;
 
 before(async () => {
+  certificate = path.join(fs.mkdtempSync(path.join(os.tmpdir(), "mpesa-")), "certificate.pem");
+  fs.writeFileSync(certificate, await (await fetch(`${env.CAURI_MPESA_URI}/certificate`)).text());
   shop = http.createServer((request, response) => {
     let body = "";
     request.on("data", (chunk) => (body += chunk));
@@ -25,7 +30,10 @@ before(async () => {
   });
   await new Promise((resolve) => shop.listen(port, "127.0.0.1", resolve));
 });
-after(() => shop.close());
+after(() => {
+  shop.close();
+  fs.rmSync(path.dirname(certificate), { recursive: true });
+});
 
 // until waits for what a condition returns.
 async function until(what, condition) {
@@ -60,7 +68,8 @@ for (const [how, baseURL] of [["by path", env.CAURI_MPESA_URI], ["by port", env.
   const client = (more) => {
     const mpesa = new Mpesa({
       consumerKey: env.CAURI_MPESA_CONSUMER_KEY, consumerSecret: env.CAURI_MPESA_CONSUMER_SECRET,
-      lipaNaMpesaShortCode: env.CAURI_MPESA_SHORTCODE, lipaNaMpesaShortPass: env.CAURI_MPESA_PASSKEY, ...more,
+      lipaNaMpesaShortCode: env.CAURI_MPESA_SHORTCODE, lipaNaMpesaShortPass: env.CAURI_MPESA_PASSKEY, shortCode: env.CAURI_MPESA_SHORTCODE,
+      initiatorName: env.CAURI_MPESA_INITIATOR_NAME, securityCredential: env.CAURI_MPESA_INITIATOR_PASSWORD, certPath: certificate, ...more,
     });
     mpesa.baseURL = baseURL;
     return mpesa;
@@ -132,6 +141,45 @@ for (const [how, baseURL] of [["by path", env.CAURI_MPESA_URI], ["by port", env.
     assert.equal(said(await push(client(), poor, 1, "nowhere", "r")), "400 400.002.02 Bad Request - Invalid CallBackURL");
     assert.equal(said(await refused(client().lipaNaMpesaQuery("ws_CO_281120261015003712345678"))),
       "500 500.001.1001 The transaction does not Exist");
+  });
+
+  test(`a customer pays by C2B, and the payment is given back once, ${how}`, async () => {
+    const mpesa = client(), places = `http://127.0.0.1:${port}/shop${callbacks.slice("/callbacks".length)}`;
+    const { data: registered } = await mpesa.c2bRegister(`${places}/confirmation`, `${places}/validation`);
+    assert.match(registered.OriginatorCoversationID, /^[0-9a-f]{4}-/);
+    assert.equal((await mpesa.c2bSimulate(pays, 70, "house-12")).data.ResponseCode, "0");
+    const place = `/shop${callbacks.slice("/callbacks".length)}`;
+    const { body: confirmed } = (await until("confirmation", () => received[`${place}/confirmation`]))[0];
+    const { body: asked } = received[`${place}/validation`][0];
+    assert.equal(`${asked.TransID} ${asked.OrgAccountBalance}`, `${confirmed.TransID} `);
+    assert.equal(`${confirmed.TransAmount} ${confirmed.BillRefNumber} ${confirmed.BusinessShortCode}`, `70.00 house-12 ${env.CAURI_MPESA_SHORTCODE}`);
+    assert.equal((await payment(confirmed.TransID)).status, "SUCCESS");
+
+    const reverse = async (path) => {
+      const { data } = await mpesa.reversal(confirmed.TransID, 70, `${url}/late`, url + path);
+      assert.equal(data.ResponseCode, "0");
+      return (await called(path)).body.Result;
+    };
+    assert.equal((await reverse("/reversed")).ResultCode, 0);
+    assert.equal((await reverse("/reversed-again")).ResultCode, "R000001");
+    assert.equal((await payment(confirmed.TransID)).refundedAmount, 70);
+  });
+
+  test(`a payout is told by its result, and so is a wrong password, ${how}`, async () => {
+    const pay = async (mpesa, path) => {
+      const { data } = await mpesa.b2c(env.CAURI_MPESA_SHORTCODE, pays, 100, `${url}/late`, url + path);
+      assert.equal(data.ResponseCode, "0");
+      const { Result } = (await called(path)).body;
+      assert.equal(Result.OriginatorConversationID, data.OriginatorConversationID);
+      return Result;
+    };
+    const paid = await pay(client(), "/payout");
+    assert.equal(`${paid.ResultType} ${paid.ResultCode}`, "0 0");
+    const parameters = Object.fromEntries(paid.ResultParameters.ResultParameter.map(({ Key, Value }) => [Key, Value]));
+    assert.equal(`${parameters.TransactionAmount} ${parameters.TransactionReceipt}`, `100 ${paid.TransactionID}`);
+    const { status, type, amount } = await payment(paid.OriginatorConversationID);
+    assert.equal(`${status} ${type} ${amount}`, "SUCCESS disbursement 100");
+    assert.equal((await pay(client({ securityCredential: "wrong-password" }), "/payout-refused")).ResultCode, 2001);
   });
 
   test(`the short code and the passkey of Safaricom's sandbox work too, ${how}`, async () => {
