@@ -138,10 +138,10 @@ func capitalized(word string) string { return strings.ToUpper(word[:1]) + word[1
 func (p *operatorPage) addErrors(o *pageOperation, r *operatorapi.Route) {
 	var also []string
 	for _, why := range p.api.Refusals(r) {
-		answer, advice := p.api.Refuse(operatorapi.Refuse(why)), p.api.Advice(why)
+		answer, advice := p.api.Answer(r, operatorapi.Refuse(why)), p.api.Advice(why)
 		e := pageError{Status: answer.Status, Code: string(why), When: advice.When, Instead: advice.Instead}
 		if answer.Body != nil {
-			e.Example = pageCode{Caption: fmt.Sprint(answer.Status), Text: indented(answer.Body)}
+			e.Example = pageCode{Caption: fmt.Sprint(answer.Status), Text: p.withoutDrawn(indented(answer.Body))}
 		}
 		if slices.Contains(r.Doc.Refused, why) {
 			o.Errors = append(o.Errors, e)
@@ -153,6 +153,14 @@ func (p *operatorPage) addErrors(o *pageOperation, r *operatorapi.Route) {
 		}
 	}
 	o.AlsoErrors = template.HTML(strings.Join(also, ", "))
+}
+
+// withoutDrawn replaces the values that differ in each answer by those of the examples: a page is the same each time.
+func (p *operatorPage) withoutDrawn(text string) string {
+	for _, name := range p.api.Drawn {
+		text = regexp.MustCompile(`("`+name+`": )"[^"]*"`).ReplaceAllString(text, `${1}"`+p.api.Examples[name]+`"`)
+	}
+	return text
 }
 
 var parameter = regexp.MustCompile(`\{(\w+)\}`)

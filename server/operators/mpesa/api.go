@@ -147,7 +147,7 @@ var strictTimestamp = operatorapi.Quirk{
 var quirks = []operatorapi.Quirk{strictTimestamp, blankKeys, doubledParty, numericBalance}
 
 // examples are values for the description of the API.
-var examples = map[string]string{"grant_type": "client_credentials"}
+var examples = map[string]string{"grant_type": "client_credentials", "requestId": exampleMerchant}
 
 const (
 	exampleShortCode = "345678"

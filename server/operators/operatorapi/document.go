@@ -174,13 +174,9 @@ func (a *API) responses(r *Route) map[string]any {
 	}
 	byStatus := map[int][]Answer{}
 	reasons := map[int][]string{}
-	refuse := a.Refuse
-	if r.Refuse != nil {
-		refuse = func(refusal *Refusal) Answer { return r.Refuse(refusal, nil) }
-	}
 	for _, reason := range a.Refusals(r) {
 		for _, refusal := range a.refusals(r, reason) {
-			answer := refuse(refusal)
+			answer := a.Answer(r, refusal)
 			byStatus[answer.Status] = append(byStatus[answer.Status], answer)
 			if name := "`" + string(reason) + "`"; !slices.Contains(reasons[answer.Status], name) {
 				reasons[answer.Status] = append(reasons[answer.Status], name)
@@ -229,6 +225,14 @@ func (f *Flicker) answers() map[int][]Answer {
 		}
 	}
 	return byStatus
+}
+
+// Answer returns the answer of a call for a refusal of a request without a body.
+func (a *API) Answer(r *Route, refusal *Refusal) Answer {
+	if r.Refuse != nil {
+		return r.Refuse(refusal, nil)
+	}
+	return a.Refuse(refusal)
 }
 
 // refusals returns the refusals of a call for one reason: one for each different answer.
