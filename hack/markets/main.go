@@ -1,6 +1,7 @@
 // Command markets writes the table of markets, server/payments/markets.yaml, to other files. These are the same table in
-// Go, the markers of the resources' types, which controller-gen reads, the tags of the API's requests, and the tables of documents. It also writes the
-// type of the resources with the quirks of the operators' packages, and the rules about their calls whose answers flicker.
+// Go, the markers of the resources' types, which controller-gen reads, the tags of the API's requests, and the tables of
+// documents. It also writes the type of the resources with the quirks of the operators' packages, and the rules about their
+// calls whose answers flicker.
 package main
 
 import (

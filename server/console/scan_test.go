@@ -97,7 +97,8 @@ func TestPhonesScan(t *testing.T) {
 		address[:len(address)-1]: "No QR code of this sandbox", address[:len(address)-32] + strings.Repeat("0", 32): "No QR code of this sandbox",
 		other: "Nothing can be paid with this code",
 	} {
-		if got := b.post(checkout, scan, url.Values{"address": {typed}}); got.status != http.StatusUnprocessableEntity || !strings.Contains(words(got.text), want) {
+		got := b.post(checkout, scan, url.Values{"address": {typed}})
+		if got.status != http.StatusUnprocessableEntity || !strings.Contains(words(got.text), want) {
 			t.Errorf("%q is answered %d %s", typed, got.status, words(got.text))
 		}
 	}

@@ -343,7 +343,8 @@ func TestMPesaTimestamps(t *testing.T) {
 		"UTC":       {time.Now().UTC(), http.StatusBadRequest},
 	} {
 		at := c.at.Format("20060102150405")
-		body := strings.NewReplacer(mpesaTime, at, m.password(publicShortCode, publicPasskey, mpesaTime), m.password(publicShortCode, publicPasskey, at)).
+		signed := func(at string) string { return m.password(publicShortCode, publicPasskey, at) }
+		body := strings.NewReplacer(mpesaTime, at, signed(mpesaTime), signed(at)).
 			Replace(m.pushBody("https://shop.example/callbacks", wanjiku, 5))
 		got := m.call("POST", mpesaPush, body)
 		if got.status != c.want || c.want != http.StatusOK && got.body["errorMessage"] != "Bad Request - Invalid Timestamp" {

@@ -36,7 +36,8 @@ var plans = func() map[string]numberingPlan {
 const longestCallingCode = 3
 
 // Detect returns the operator and the country of a number by its leading digits, if they are known: of a sandbox, those that it
-// knows. The number is in E.164 with the plus sign. Values from the caller or from the SIM registry take precedence, because numbers are portable in some markets.
+// knows. The number is in E.164 with the plus sign. Values from the caller or from the SIM registry take precedence, because
+// numbers are portable in some markets.
 //
 //   - For a number of a supported operator, it returns both, and ok is true.
 //   - For a fixed line, or a number of another operator in a market, it returns only the country, and ok is false. A

@@ -45,7 +45,10 @@ var KnownEverywhere = KnownWith(func(Operator, Country) bool { return false })
 
 // Has reports whether k has an operator in a country.
 func (k *Known) Has(o Operator, c Country) bool {
-	return k == nil && o.In(c) || k != nil && slices.ContainsFunc(k.markets, func(m MarketFacts) bool { return m.Operator == o && m.Country == c })
+	if k == nil {
+		return o.In(c)
+	}
+	return slices.ContainsFunc(k.markets, func(m MarketFacts) bool { return m.Operator == o && m.Country == c })
 }
 
 // Operators returns the operators, in the order of [Operators].

@@ -24,8 +24,9 @@ func NewAPI() *operatorapi.API {
 	return &operatorapi.API{
 		Operator: payments.MPesa, Routes: routes(), Key: keyOf, Derive: deriveCredentials, Refuse: expressErrors.refuse,
 		FieldReasons: map[operatorapi.Reason]string{wrongField: wrongFieldPrefix}, Drawn: []string{"requestId"},
-		Callback: newCallback, Examples: examples, OwnAdvice: advice, Expected: expected, Parts: parts, Facts: facts(), Quirks: quirks, Logged: logged,
-		Page: &page, Message: messageOf, Started: c2bCall,
+		Callback: newCallback, Examples: examples, OwnAdvice: advice, Expected: expected, Parts: parts, Facts: facts(), Quirks: quirks,
+		Logged: logged,
+		Page:   &page, Message: messageOf, Started: c2bCall,
 		SecretForm: secretForm, ContentType: "application/json",
 		Variables: map[string]string{
 			exampleShortCode: "CAURI_MPESA_SHORTCODE", examplePassword: "PASSWORD",

@@ -3,6 +3,7 @@ package mpesa
 import (
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"mime"
 	"net/url"
 	"regexp"
@@ -47,7 +48,8 @@ func decode(r *operatorapi.Request, first string, into any) error {
 		return operatorapi.Because(wrongField, wrongFieldPrefix+first).Expect("Content-Type", "application/json")
 	}
 	err := r.Decode(wrongField, into)
-	if refused, isRefusal := err.(*operatorapi.Refusal); isRefusal {
+	var refused *operatorapi.Refusal
+	if errors.As(err, &refused) {
 		field, form, found := strings.Cut(refused.Detail, ":")
 		if !found || strings.Contains(field, " ") { // the body as a whole
 			field = first

@@ -134,7 +134,9 @@ func generateQR(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Reque
 	e, id := s.Environments()[0], derivedID("qr code", token)
 	made := operatorapi.Checkout{
 		Reference: id, Token: token, Amount: amount, Lifetime: codeLifetime,
-		Sent: code{e.Country, e.Currency, body.MerchantName, string(body.RefNo), body.TrxCode, string(body.CPI), isShortCode(s, string(body.CPI)), token},
+		Sent: code{
+			e.Country, e.Currency, body.MerchantName, string(body.RefNo), body.TrxCode, string(body.CPI), isShortCode(s, string(body.CPI)), token,
+		},
 	}
 	picture, err := qrcode.PNG(s.PageOf(made), side)
 	if small := (qrcode.ErrTooSmall{}); errors.As(err, &small) {

@@ -35,7 +35,8 @@ func reversalRoutes() []operatorapi.Route {
 				`"TransactionID": "` + exampleReceipt + `", "Amount": "500", "ReceiverParty": "` + exampleShortCode + `", "RecieverIdentifierType": "11", ` +
 				`"ResultURL": "https://shop.example/results", "QueueTimeOutURL": "https://shop.example/timeouts", "Remarks": "Payment reversal"}`,
 			Request: reversalFields(), Status: http.StatusOK,
-			Answer: acceptanceExample(acceptedRequest), Response: acceptanceFields, Refused: []operatorapi.Reason{wrongField}, Test: exchanges + reversalCall,
+			Answer: acceptanceExample(acceptedRequest), Response: acceptanceFields, Refused: []operatorapi.Reason{wrongField},
+			Test: exchanges + reversalCall,
 		},
 	}}
 }
@@ -130,7 +131,8 @@ func (b *reversalBody) refund(ctx context.Context, s operatorapi.Sandbox, i *inq
 	}
 	parent, err := findReceipt(ctx, s, b.TransactionID, i.at)
 	switch {
-	case operatorapi.IsRefused(err, operatorapi.NotFound), err == nil && (parent.Type != payments.Collection || parent.Status != payments.Success):
+	case operatorapi.IsRefused(err, operatorapi.NotFound),
+		err == nil && (parent.Type != payments.Collection || parent.Status != payments.Success):
 		return &invalidOriginal, nil
 	case err != nil:
 		return nil, err

@@ -122,7 +122,8 @@ func (c *client) push(t *payments.Transaction) pushRequest {
 	number := adapter.Subscriber(t)
 	return pushRequest{
 		signedRequest: c.signed(), TransactionType: payBill, Amount: t.Amount, PartyA: number, PartyB: c.ShortCode, PhoneNumber: number,
-		CallBackURL: home, AccountReference: cut(t.Reference, longestReference), TransactionDesc: cut(adapter.PayerMessage(t), longestDescription),
+		CallBackURL: home, AccountReference: cut(t.Reference, longestReference),
+		TransactionDesc: cut(adapter.PayerMessage(t), longestDescription),
 	}
 }
 
@@ -191,7 +192,8 @@ func (c *client) Ask(ctx context.Context, t *payments.Transaction) (adapter.Answ
 // queriedRaw returns the payload for the answer to a query. It has no receipt, because the query does not tell it.
 func queriedRaw(t *payments.Transaction, kept Push, answer said, status payments.Status) json.RawMessage {
 	p := NewPayload(adapter.Ended(t, status))
-	p.MerchantRequestID, p.CheckoutRequestID, p.ResultCode = kept.MerchantRequestID, kept.CheckoutRequestID, asNumber(string(answer.ResultCode))
+	p.MerchantRequestID, p.CheckoutRequestID = kept.MerchantRequestID, kept.CheckoutRequestID
+	p.ResultCode = asNumber(string(answer.ResultCode))
 	if operatorapi.IsText(answer.ResultDesc, maxDescription) {
 		p.ResultDesc = answer.ResultDesc
 	}

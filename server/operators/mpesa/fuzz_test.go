@@ -17,7 +17,8 @@ var inKenya = []operatorapi.Environment{{Country: "KE", Currency: "KES"}}
 
 func checkOrder(t *testing.T, o operatorapi.Order) {
 	hasNumber := len(o.MSISDN) == 13 && strings.HasPrefix(o.MSISDN, "+254") || o.Operation == reversalCall
-	if o.Amount < 1 || o.Amount > payments.MaxAmount || !hasNumber || o.Reference == "" || len([]rune(o.Reference)) > 80 || len([]rune(o.OrderRef)) > 120 {
+	if o.Amount < 1 || o.Amount > payments.MaxAmount || !hasNumber || o.Reference == "" || len([]rune(o.Reference)) > 80 ||
+		len([]rune(o.OrderRef)) > 120 {
 		t.Errorf("it is recorded: %+v", o)
 	}
 	raw, err := json.Marshal(o.Sent)
@@ -25,7 +26,8 @@ func checkOrder(t *testing.T, o operatorapi.Order) {
 		t.Fatal(err)
 	}
 	paid := &payments.Transaction{
-		Details: payments.Details{Reference: o.Reference, MSISDN: o.MSISDN}, Type: payments.Collection, Status: payments.Success, Amount: o.Amount,
+		Details: payments.Details{Reference: o.Reference, MSISDN: o.MSISDN}, Type: payments.Collection,
+		Status: payments.Success, Amount: o.Amount,
 		NativeCall: o.Operation, CreatedAt: time.Date(2026, 11, 28, 7, 15, 0, 0, time.UTC),
 	}
 	types := map[string]payments.Type{
@@ -50,7 +52,8 @@ func checkCode(t *testing.T, o operatorapi.Checkout) {
 	}
 	o.Sent = json.RawMessage(raw)
 	v, err := viewOf(o)
-	if err != nil || v.Token != o.Token || v.Title == "" || len([]rune(v.Title)) > maxReference || o.Amount < 1 || o.Amount > payments.MaxAmount ||
+	if err != nil || v.Token != o.Token || v.Title == "" || len([]rune(v.Title)) > maxReference ||
+		o.Amount < 1 || o.Amount > payments.MaxAmount ||
 		o.Reference == "" || o.Lifetime != codeLifetime {
 		t.Errorf("a code is %+v, seen as %+v, %v", o, v, err)
 	}

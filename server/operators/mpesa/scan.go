@@ -92,7 +92,8 @@ func payCode(ctx context.Context, s operatorapi.Sandbox, o operatorapi.Checkout,
 		}
 	}
 	result, err := payShortCode(ctx, s, c2bPayment{
-		ShortCode: c.ShortCode, Payer: msisdn, BillRef: c.RefNo, Amount: o.Amount, Goods: c.TrxCode == trxGoods, TransID: draft, Code: o.Reference,
+		ShortCode: c.ShortCode, Payer: msisdn, BillRef: c.RefNo, Amount: o.Amount, Goods: c.TrxCode == trxGoods, TransID: draft,
+		Code: o.Reference,
 	})
 	if operatorapi.IsRefused(err, operatorapi.Duplicate) { // the form was sent twice at once
 		_, err = paymentOf(ctx, s, &o, result.TransID)
