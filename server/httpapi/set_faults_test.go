@@ -259,6 +259,8 @@ func TestRefusedFaults(t *testing.T) {
 // Each preset can be set as it is.
 func TestPresetsCanBeSet(t *testing.T) {
 	f := newFixture(t)
+	f.config.Environments = append(f.config.Environments, mpesaEnvironment()) // for the preset of M-Pesa's query
+	f.sandbox(f.config, key)
 	f.allow()
 	f.follow()
 	for _, p := range faults.Presets() {
