@@ -35,7 +35,7 @@ func representation() suite.Object {
 		"customerShare":         suite.Between(0, suite.LargestAmount),
 		"commissionMode":        suite.OneOf("merchant", "customer"),
 		"currency":              suite.Matching(`^[A-Za-z]{3,4}$`),
-		"operator":              suite.OneOf("mtn", "orange", "moov", "airtel"),
+		"operator":              suite.OneOf("mtn", "orange", "moov", "airtel", "mpesa"),
 		"country":               suite.Matching(`^[A-Z]{2}$`),
 		"msisdn":                suite.Matching(`^\+[1-9][0-9]{6,14}$`),
 		"reference":             suite.AnyText,
