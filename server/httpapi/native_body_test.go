@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -40,7 +41,8 @@ func TestBodiesThatAreTooLarge(t *testing.T) {
 					`"padding": "` + padding + `"}`
 			}
 			got := f.sendNative(r.Method, "/operators/"+string(api.Operator)+r.Path+query, body, c)
-			if got.status != refused.Status || strings.TrimSpace(got.raw) != string(want) {
+			drawn := regexp.MustCompile(`"requestId":"[^"]*"`) // another one in each answer
+			if got.status != refused.Status || drawn.ReplaceAllString(strings.TrimSpace(got.raw), "") != drawn.ReplaceAllString(string(want), "") {
 				t.Errorf("%s %s of %s is answered %d %s, want %d %s", r.Method, r.Path, api.Operator, got.status, got.raw, refused.Status, want)
 			}
 		}

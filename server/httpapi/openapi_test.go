@@ -144,9 +144,18 @@ func TestListParametersAreReadAsDescribed(t *testing.T) {
 	}
 }
 
+// knownHere returns the values without the operators and countries that a sandbox knows only if it has an environment of them.
+func knownHere(values []string) []string {
+	return slices.DeleteFunc(values, func(value string) bool {
+		isOperator, isCountry := slices.Contains(payments.Operators, payments.Operator(value)), slices.Contains(payments.Countries, payments.Country(value))
+		return isOperator && !slices.Contains(payments.KnownEverywhere.Operators(), payments.Operator(value)) ||
+			isCountry && !slices.Contains(payments.KnownEverywhere.Countries(), payments.Country(value))
+	})
+}
+
 func (f *fixture) readAsDescribed(path, name string, schema object) {
 	good, bad := valuesOf(schema)
-	for _, value := range good {
+	for _, value := range knownHere(good) {
 		if got := f.listBy(path, name, value); got.status != http.StatusOK {
 			f.t.Errorf("%s: %s=%s answered %d: %s", path, name, value, got.status, got.raw)
 		}

@@ -189,7 +189,7 @@ func TestTestClientParametersAreReadAsDescribed(t *testing.T) {
 				return f.call("GET", strings.Replace(path, "{msisdn}", alice, 1)+"?"+url.Values{name: {value}}.Encode(), nil)
 			}
 			good, bad := valuesOf(theContract(t).resolve(p["schema"].(object)))
-			for _, value := range good {
+			for _, value := range knownHere(good) {
 				if got := list(value); got.status != http.StatusOK {
 					t.Errorf("%s: %s=%s answered %d: %s", path, name, value, got.status, got.raw)
 				}
