@@ -147,7 +147,8 @@ func TestListParametersAreReadAsDescribed(t *testing.T) {
 // knownHere returns the values without the operators and countries that a sandbox knows only if it has an environment of them.
 func knownHere(values []string) []string {
 	return slices.DeleteFunc(values, func(value string) bool {
-		isOperator, isCountry := slices.Contains(payments.Operators, payments.Operator(value)), slices.Contains(payments.Countries, payments.Country(value))
+		isOperator := slices.Contains(payments.Operators, payments.Operator(value))
+		isCountry := slices.Contains(payments.Countries, payments.Country(value))
 		return isOperator && !slices.Contains(payments.KnownEverywhere.Operators(), payments.Operator(value)) ||
 			isCountry && !slices.Contains(payments.KnownEverywhere.Countries(), payments.Country(value))
 	})
