@@ -136,4 +136,24 @@ var all = []Story{
 			"Query until a ResultCode other than 4999 comes: one answer in four is an error still.",
 		},
 	},
+	{
+		"lost-callback", "A payment that Pull finds",
+		"A push of M-Pesa is paid, and its answer and its callback get lost, so that the shop has no id to ask with.",
+		"The shop finds the payment by Pull, with the reference that it gave, books it once, and does not ask the payer again.",
+		payments.Approve, [3]english.Text{
+			"Register the short code for Pull, and ask M-Pesa's own API for a payment of %s: no answer comes.",
+			"Advance the clock by 1m: the payer has paid, and no callback comes.",
+			"Ask Pull what was paid in the last hour: it lists the payment with your reference.",
+		},
+	},
+	{
+		"duplicate-confirmation", "The confirmation comes twice",
+		"A customer pays the short code of M-Pesa, and the confirmation comes twice.",
+		"The shop books the payment once for its TransID, and answers both confirmations with ResultCode 0.",
+		payments.Approve, [3]english.Text{
+			"Register the addresses of your shop for the short code, and let %s pay it by the call simulate.",
+			"Advance the clock by 1m: the confirmation comes, and the same one again.",
+			"Look into your shop: it has booked the payment once.",
+		},
+	},
 }

@@ -91,6 +91,7 @@ func TestNeeds(t *testing.T) {
 		"silent-operator":           {"spec.clock", "spec.pendingTimeout"},
 		"late-callback-at-midnight": {"spec.clock"}, "maintenance-at-noon": {"spec.clock"}, "mtn-in-doubt": {"spec.clock"},
 		"salary-day": {"spec.clock", "spec.seed"}, "flapping-query": {"spec.clock", "spec.seed"},
+		"lost-callback": {"spec.clock"}, "duplicate-confirmation": {"spec.clock"},
 	}, got); diff != "" {
 		t.Error(diff)
 	}

@@ -10,6 +10,7 @@ import (
 // wrongShops are those that the Expectation of a story fails.
 var wrongShops = map[string]func(*merchant){
 	"flapping-query": askTheFlappingPayerAgain,
+	"lost-callback":  askTheLostPayerAgain,
 }
 
 // daraja is a client of M-Pesa's own API.
@@ -141,4 +142,102 @@ func askTheFlappingPayerAgain(m *merchant) {
 	if all := m.payments(); len(all) != 2 || all[0].Status != "SUCCESS" || all[1].Status != "SUCCESS" {
 		m.Errorf("the payments are %+v", all)
 	}
+}
+
+// pulled asks Pull for everything that was paid, and returns what it lists with a reference of the shop.
+func (d *daraja) pulled(reference string) (found []map[string]any) {
+	d.Helper()
+	got, err := d.post("/pulltransactions/v1/query", map[string]any{
+		"ShortCode": d.credentials["mpesa-shortcode"], "StartDate": "2026-01-01 00:00:00", "EndDate": "2099-01-01 00:00:00", "OffSetValue": "0",
+	})
+	var listed struct{ Response [][]map[string]any }
+	if err != nil || json.Unmarshal(got.body, &listed) != nil || len(listed.Response) != 1 {
+		d.Fatalf("Pull answers %d %s, %v", got.status, got.body, err)
+	}
+	for _, payment := range listed.Response[0] {
+		if payment["billreference"] == reference {
+			found = append(found, payment)
+		}
+	}
+	return found
+}
+
+// registerPull lets the shop ask Pull.
+func (d *daraja) registerPull() {
+	d.Helper()
+	got, err := d.post("/pulltransactions/v1/register", map[string]any{
+		"ShortCode": d.credentials["mpesa-shortcode"], "RequestType": "Pull", "NominatedNumber": "254722000000", "CallBackURL": d.receiver.url,
+	})
+	if err != nil || got.status != http.StatusOK {
+		d.Fatalf("Pull registers with %d %s, %v", got.status, got.body, err)
+	}
+}
+
+// lostPush makes a push whose answer gets lost, and lets its payer pay.
+func lostPush(m *merchant) *daraja {
+	m.Helper()
+	d := m.daraja()
+	d.registerPull()
+	if s, err := d.push(); err == nil {
+		m.Errorf("the answer to the push is %+v", s)
+	}
+	m.advance("1m")
+	return d
+}
+
+// The shop has no id to ask with: it finds the payment by Pull, with the reference that it gave.
+func lostCallback(m *merchant) {
+	d := lostPush(m)
+	found := d.pulled(m.reference(1))
+	if len(found) != 1 || found[0]["amount"] != "1000.00" {
+		m.Errorf("Pull lists %v", found)
+	}
+	if all := m.payments(); len(all) != 1 || all[0].Status != "SUCCESS" {
+		m.Errorf("the payments are %+v", all)
+	}
+}
+
+// The shop takes a push without an answer for one that failed, and asks the payer again, who pays twice.
+func askTheLostPayerAgain(m *merchant) {
+	d := lostPush(m)
+	if s, err := d.push(); err == nil {
+		m.Errorf("the answer to the second push is %+v", s)
+	}
+	m.advance("1m")
+	if found := d.pulled(m.reference(1)); len(found) != 2 {
+		m.Errorf("Pull lists %v", found)
+	}
+}
+
+// confirmed lets a customer pay the short code, whose confirmation comes twice. It returns the TransID.
+func confirmed(m *merchant) (transID string) {
+	m.Helper()
+	d := m.daraja()
+	shortCode := m.credentials["mpesa-shortcode"]
+	got, err := d.post("/mpesa/c2b/v2/registerurl", map[string]any{
+		"ShortCode": shortCode, "ResponseType": "Completed", "ConfirmationURL": m.receiver.url + "/confirmation",
+	})
+	if err != nil || got.status != http.StatusOK {
+		m.Fatalf("the URL is registered with %d %s, %v", got.status, got.body, err)
+	}
+	got, err = d.post("/mpesa/c2b/v2/simulate", map[string]any{
+		"ShortCode": shortCode, "CommandID": "CustomerPayBillOnline", "Amount": 1000, "Msisdn": m.number("901")[1:], "BillRefNumber": m.reference(1),
+	})
+	if err != nil || got.status != http.StatusOK {
+		m.Fatalf("the payment is answered %d %s, %v", got.status, got.body, err)
+	}
+	m.advance("1m")
+	all := m.payments()
+	if len(all) != 1 || all[0].Status != "SUCCESS" {
+		m.Fatalf("the payments are %+v", all)
+	}
+	return all[0].Reference
+}
+
+// The confirmation comes twice, and the shop books the payment once for its TransID.
+func duplicateConfirmation(m *merchant) {
+	if transID := confirmed(m); transID == "" {
+		m.Error("the payment has no TransID")
+	}
+	m.acted("two-copies", 1)
 }

@@ -15,8 +15,10 @@ import (
 
 var stories = map[string]func(*merchant){
 	"double-tap":                doubleTap,
+	"duplicate-confirmation":    duplicateConfirmation,
 	"flapping-query":            flappingQuery,
 	"late-callback-at-midnight": lateCallbackAtMidnight,
+	"lost-callback":             lostCallback,
 	"lost-webhook":              lostWebhook,
 	"maintenance-at-noon":       maintenanceAtNoon,
 	"mtn-in-doubt":              mtnInDoubt,
