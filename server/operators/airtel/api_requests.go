@@ -3,7 +3,6 @@ package airtel
 import (
 	"cmp"
 	"encoding/json"
-	"mime"
 	"regexp"
 	"strings"
 
@@ -72,8 +71,7 @@ func environmentOf(s operatorapi.Sandbox, r *operatorapi.Request) (operatorapi.E
 // readOrder decodes a body. It refuses a body that is no JSON, and a content type other than application/json. A
 // request without a content type is accepted.
 func readOrder(r *operatorapi.Request, body any) error {
-	kind := r.Header.Get("Content-Type")
-	if media, _, err := mime.ParseMediaType(kind); kind != "" && (err != nil || media != "application/json") {
+	if !r.IsJSON() {
 		return operatorapi.Refuse(notJSON).Expect("Content-Type", "application/json")
 	}
 	return r.Decode(operatorapi.Invalid, body)

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"mime"
 	"net/http"
 	"regexp"
 	"slices"
@@ -113,8 +112,7 @@ func c2bAnswer(description string) operatorapi.Answer {
 
 // decodePayload decodes the body, a JSON object, and refuses any other one with [wrongPayload].
 func decodePayload(r *operatorapi.Request, into any) error {
-	kind := r.Header.Get("Content-Type")
-	if media, _, err := mime.ParseMediaType(kind); kind != "" && (err != nil || media != "application/json") {
+	if !r.IsJSON() {
 		return operatorapi.Refuse(wrongPayload).Expect("Content-Type", "application/json")
 	}
 	return r.Decode(wrongPayload, into)

@@ -4,7 +4,6 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
-	"mime"
 	"net/url"
 	"regexp"
 	"slices"
@@ -43,8 +42,7 @@ const (
 // decode decodes the body, a JSON object. The parameter first is the field that a body without fields lacks: the gateway
 // reads a body of another type, or that is no JSON, as one without fields (Documented).
 func decode(r *operatorapi.Request, first string, into any) error {
-	kind := r.Header.Get("Content-Type")
-	if media, _, err := mime.ParseMediaType(kind); kind != "" && (err != nil || media != "application/json") {
+	if !r.IsJSON() {
 		return operatorapi.Because(wrongField, wrongFieldPrefix+first).Expect("Content-Type", "application/json")
 	}
 	err := r.Decode(wrongField, into)

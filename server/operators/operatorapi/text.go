@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"mime"
 	"net/http"
 	"reflect"
 	"strings"
@@ -29,6 +30,13 @@ func (t *TextOrNumber) UnmarshalJSON(raw []byte) error {
 		return nil
 	}
 	return json.Unmarshal(raw, (*string)(t))
+}
+
+// IsJSON reports whether the request says that its body is JSON, or does not say what it is.
+func (r *Request) IsJSON() bool {
+	kind := r.Header.Get("Content-Type")
+	media, _, err := mime.ParseMediaType(kind)
+	return kind == "" || err == nil && media == "application/json"
 }
 
 // Decode decodes the body, a JSON object. For any other body it returns a refusal. Its detail names the field that has
