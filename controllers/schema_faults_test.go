@@ -140,7 +140,14 @@ faults:
 				"transaction; or write status, delay or dropConnection in a fault of its own",
 		}},
 		"a reason in words": {spec: operator("reason: not allowed"), refuse: []string{
-			"spec.faults[0].operator.reason: write a code of A-Z, 0-9 and _ that starts with a letter, for example INTERNAL_PROCESSING_ERROR",
+			"spec.faults[0].operator.reason: write a code of A-Z, 0-9, _ and . that starts with a letter or a digit, for example INTERNAL_PROCESSING_ERROR or " +
+				"1019",
+		}},
+		"a reason in digits":    {spec: operator("reason: '1019'")},
+		"a reason with periods": {spec: operator("reason: 500.001.1001")},
+		"a reason in small letters": {spec: operator("reason: e3008"), refuse: []string{
+			"spec.faults[0].operator.reason: write a code of A-Z, 0-9, _ and . that starts with a letter or a digit, for example INTERNAL_PROCESSING_ERROR or " +
+				"1019",
 		}},
 		"the event of an operator": {spec: fault("operator: {callback: {drop: true}}, when: {event: payment.completed}"), refuse: []string{
 			"spec.faults[0].when.event: leave event out of a fault of an operator, which sends callbacks and no events; or write webhook " +

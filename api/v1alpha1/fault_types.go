@@ -323,12 +323,12 @@ type OperatorFault struct {
 	StatusFlickers bool `json:"statusFlickers,omitempty"`
 
 	// reason is the operator's code for a failure in its answers and callbacks, instead of the right code: 1 to 64 of
-	// A-Z, 0-9 and _, for example INTERNAL_PROCESSING_ERROR.
+	// A-Z, 0-9, _ and ., for example INTERNAL_PROCESSING_ERROR or 1019.
 	//
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=64
-	// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Z][A-Z0-9_]*$')",message="write a code of A-Z, 0-9 and _ that starts with a letter, for example INTERNAL_PROCESSING_ERROR"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Z0-9][A-Z0-9_.]*$')",message="write a code of A-Z, 0-9, _ and . that starts with a letter or a digit, for example INTERNAL_PROCESSING_ERROR or 1019"
 	Reason string `json:"reason,omitempty"`
 }
 

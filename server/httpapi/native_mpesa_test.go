@@ -519,6 +519,32 @@ func TestMPesaCallbacks(t *testing.T) {
 	}
 }
 
+// A fault sets the code of a failure: a number in the callback, and a text if it is none.
+func TestMPesaReasons(t *testing.T) {
+	f, m := withMPesa(t, payments.Cancel)
+	shop, came := shopOfCallbacks(t, http.StatusOK)
+	f.runWorker()
+	for reason, want := range map[string][2]string{
+		"1019": {"1019 Transaction has expired", `"ResultCode":1019,"ResultDesc":"Transaction has expired"}`},
+		"E3008": {
+			"E3008 Error, the user has a bad debt contract.", `"ResultCode":"E3008","ResultDesc":"Error, the user has a bad debt contract."}`,
+		},
+		"1037": {"1037 DS timeout user cannot be reached.", `"ResultCode":1037,"ResultDesc":"No response from user."}`},
+		"4242": {"4242 The transaction failed.", `"ResultCode":4242,"ResultDesc":"The transaction failed."}`},
+	} {
+		f.faulty(fmt.Sprintf(`[{"name":"f%s","when":{"operator":"mpesa"},"operator":{"reason":%[1]q}}]`, reason))
+		checkout := m.pushed(m.call("POST", mpesaPush, m.pushBody(shop+"/"+reason, wanjiku, 500)))
+		f.settle()
+		body, _ := io.ReadAll((<-came).Body)
+		if !strings.Contains(string(body), want[1]) {
+			t.Errorf("%s: the callback is %s", reason, body)
+		}
+		if got := m.result(checkout); got != want[0] {
+			t.Errorf("%s: the query says %s", reason, got)
+		}
+	}
+}
+
 func TestMPesaFaults(t *testing.T) {
 	f, m := withMPesa(t, payments.Approve)
 	m.token()

@@ -53,6 +53,8 @@ var pushFacts = []operatorapi.Fact{
 	operatorapi.Documented.Fact("a query of an unknown push: 500 `500.001.1001` \"The transaction does not Exist\"", observed, "TestMPesaRefusals"),
 	operatorapi.Assumed.Fact("an account that is blocked: 8006; a number that nobody has: 1037", operatorapi.OurChoice, "TestMPesaOutcomes"),
 	operatorapi.Assumed.Fact("`SERVICE_UNAVAILABLE`: the query answers 500 `500.003.02`, the callback has 1025", operatorapi.OurChoice, "TestMPesaOutcomes"),
+	operatorapi.Documented.Fact("1019 and `E3008`, which a fault gives a failure; `E3008` is a text in the callback too",
+		observed, "TestMPesaReasons").Differs("its sandbox gives them to any push on some days"),
 	operatorapi.Assumed.Fact("`fidelity: Vague`: every failure is 9999", operatorapi.OurChoice, "TestMPesaOutcomes"),
 }
 

@@ -5,7 +5,9 @@ package mpesa
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 	"strconv"
 
 	"github.com/cauri-dev/cauri/server/operators/adapter"
@@ -64,19 +66,29 @@ var results = map[payments.Status]result{
 // vagueResult is a failure that is reported without its reason (ThirdParty; Assumed: the text).
 var vagueResult = result{code: "9999"}.both("The transaction failed.")
 
+// further are results that no transaction has here by itself. A fault can set them. The mark is Documented.
+var further = []result{
+	result{code: "1019"}.both("Transaction has expired"),
+	result{code: "E3008"}.both("Error, the user has a bad debt contract."),
+}
+
+// resultWith returns the result with a code. The text of an unknown code is Assumed.
+func resultWith(code string) result {
+	for _, known := range slices.AppendSeq(slices.Clone(further), maps.Values(results)) {
+		if known.code == code {
+			return known
+		}
+	}
+	return result{code: code}.both("The transaction failed.")
+}
+
 // resultOf returns the result of a transaction as it is told.
 func resultOf(t *payments.Transaction, how operatorapi.StatusView) result {
 	r := results[t.Status]
 	failed := t.Status.Terminal() && t.Status != payments.Success
 	switch {
 	case failed && how.Reason != "":
-		told := result{code: how.Reason}.both("The transaction failed.") // Assumed
-		for _, known := range results {
-			if known.code == how.Reason {
-				told = known
-			}
-		}
-		return told
+		return resultWith(how.Reason)
 	case failed && how.Vague:
 		return vagueResult
 	}
