@@ -29,7 +29,8 @@ func TestFaultsOfAResourceAreRead(t *testing.T) {
 	api := &v1alpha1.APIFault{Status: 503, RetryAfter: "2s", DropConnection: "AfterCommit", Delay: "3s", MalformedBody: true}
 	callback := &v1alpha1.CallbackFault{Drop: true, Duplicate: 2, Overlap: true, Delay: "1m0s", BeforeAnswer: true}
 	operator := &v1alpha1.OperatorFault{
-		Status: 503, DropConnection: "AfterCommit", Delay: "3s", StatusStaysPending: "10m0s", Reason: "NOT_ALLOWED", Callback: callback,
+		Status: 503, DropConnection: "AfterCommit", Delay: "3s", StatusStaysPending: "10m0s", StatusFlickers: true, Reason: "NOT_ALLOWED",
+		Callback: callback,
 	}
 	fault := v1alpha1.Fault{Name: "all", When: when, Webhook: webhook, API: api, Operator: operator}
 	for _, part := range []any{fault, *when, *webhook, *api, *operator, *callback} {
