@@ -150,8 +150,8 @@ type BookDisbursementRow struct {
 // The recipient in the registry decides the status first. If it is null, the float decides. latencies and
 // after_ms have four elements: for SUCCESS, INSUFFICIENT_FUNDS, a number that is not in the registry, and a
 // SIM that is blocked. failed: the status of a failure that was decided before, whoever the recipient is;
-// empty for none. An earlier attempt may have found that the recipient's SIM cannot hold the amount. own: a SIM
-// of another operator or country is not in the registry, as an operator's own API has it.
+// empty for none. An earlier attempt may have found that the recipient's SIM cannot hold the amount.
+// own: a SIM of another operator or country is not in the registry, as an operator's own API has it.
 func (q *Queries) BookDisbursement(ctx context.Context, arg BookDisbursementParams) (BookDisbursementRow, error) {
 	row := q.db.QueryRow(ctx, bookDisbursement,
 		arg.Tenant,
