@@ -9,8 +9,9 @@ import (
 
 // wrongShops are those that the Expectation of a story fails.
 var wrongShops = map[string]func(*merchant){
-	"flapping-query": askTheFlappingPayerAgain,
-	"lost-callback":  askTheLostPayerAgain,
+	"duplicate-confirmation": giveTheCopyBack,
+	"flapping-query":         askTheFlappingPayerAgain,
+	"lost-callback":          askTheLostPayerAgain,
 }
 
 // daraja is a client of M-Pesa's own API.
@@ -210,9 +211,9 @@ func askTheLostPayerAgain(m *merchant) {
 }
 
 // confirmed lets a customer pay the short code, whose confirmation comes twice. It returns the TransID.
-func confirmed(m *merchant) (transID string) {
-	m.Helper()
-	d := m.daraja()
+func (d *daraja) confirmed() (transID string) {
+	d.Helper()
+	m := d.merchant
 	shortCode := m.credentials["mpesa-shortcode"]
 	got, err := d.post("/mpesa/c2b/v2/registerurl", map[string]any{
 		"ShortCode": shortCode, "ResponseType": "Completed", "ConfirmationURL": m.receiver.url + "/confirmation",
@@ -236,8 +237,24 @@ func confirmed(m *merchant) (transID string) {
 
 // The confirmation comes twice, and the shop books the payment once for its TransID.
 func duplicateConfirmation(m *merchant) {
-	if transID := confirmed(m); transID == "" {
+	if transID := m.daraja().confirmed(); transID == "" {
 		m.Error("the payment has no TransID")
 	}
 	m.acted("two-copies", 1)
+}
+
+// The shop takes the second confirmation for a second payment of an order that is paid, and gives it back. The receipt is the
+// same, so the customer gets the only payment back.
+func giveTheCopyBack(m *merchant) {
+	d := m.daraja()
+	transID := d.confirmed()
+	got, err := d.post("/mpesa/reversal/v1/request", map[string]any{
+		"Initiator": m.credentials["mpesa-initiator-name"], "SecurityCredential": base64.StdEncoding.EncodeToString(make([]byte, 256)),
+		"CommandID": "TransactionReversal", "TransactionID": transID, "Amount": 1000, "ReceiverParty": m.credentials["mpesa-shortcode"],
+		"RecieverIdentifierType": "11", "ResultURL": m.receiver.url + "/result", "QueueTimeOutURL": m.receiver.url + "/late", "Remarks": "paid twice",
+	})
+	if err != nil || got.status != http.StatusOK {
+		m.Errorf("the reversal is answered %d %s, %v", got.status, got.body, err)
+	}
+	m.advance("2h")
 }
