@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"net/http"
+	"strings"
 
 	"github.com/cauri-dev/cauri/server/faults"
 	"github.com/cauri-dev/cauri/server/httpfront"
@@ -30,8 +31,11 @@ func (e refusedCall) answer(api *operatorapi.API, refusal *operatorapi.Refusal) 
 	if e.sandbox != nil {
 		_, _, refusal.Basic = e.sandbox.request.BasicAuth()
 	}
-	if e.route != nil && e.route.Refuse != nil {
+	switch {
+	case e.route != nil && e.route.Refuse != nil:
 		return e.route.Refuse(refusal, e.sandbox.sent())
+	case e.route == nil && e.sandbox != nil:
+		_, refusal.Path, _ = strings.Cut(RoutedPath(e.sandbox.request.URL), prefix+string(api.Operator))
 	}
 	return api.Refuse(refusal)
 }

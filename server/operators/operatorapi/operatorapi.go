@@ -464,6 +464,8 @@ type Refusal struct {
 	Basic     bool   // whether the request has Basic authentication, only for [UserInvalid]
 	// Allow has the methods that the path has, only for [NoRoute]. It is empty if there is no such path.
 	Allow []string
+	// Path is the path of the request below the base URL. It is empty if the API has a route for the request.
+	Path string
 }
 
 // Token says what is wrong with a token.
