@@ -67,6 +67,10 @@ func TestMPesaFlickers(t *testing.T) {
 		t.Errorf("after the outcome, /v1 tells %s", got)
 	}
 	f.conserved()
+	down, _ := m.flicker(m.pushed(m.push("", "+254110000908", 500)), asked)
+	if n := down[busy]; n == 0 || len(down) != 2 {
+		t.Errorf("of a payment that ended with SERVICE_UNAVAILABLE the answers are %v", down)
+	}
 
 	if got := m.query("ws_CO_281120261015009712000001"); got.status != http.StatusInternalServerError ||
 		got.body["errorMessage"] != "The transaction does not Exist" || got.header.Get("X-Cauri-Fault") != "" {

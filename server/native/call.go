@@ -101,7 +101,7 @@ func (s *sandbox) handle(
 	}
 	s.wrong = nil
 	answered, err := route.Handle(ctx, s, r)
-	if err == nil && s.wrong != nil {
+	if s.wrong != nil && (err == nil || errors.As(err, new(*operatorapi.Refusal))) {
 		return s.wrong(), nil
 	}
 	return answered, err
