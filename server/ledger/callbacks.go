@@ -129,6 +129,7 @@ func (s *Deliveries) leasedCallback(
 	}
 	if about != nil {
 		c.Transaction, c.Sent, c.Vague = ledgerdb.TransactionOf(&about.Transaction), about.Sent, about.Vague
+		c.Transaction.NativeSent = about.Sent
 		c.Operator = c.Transaction.Operator
 	}
 	if c.Body == nil {

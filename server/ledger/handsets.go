@@ -54,5 +54,11 @@ func (l *Ledger) Handsets(ctx context.Context, tenant int64, clients []TestClien
 			h.Last = t
 		}
 	}
-	return handsets, nil
+	var last []*payments.Transaction
+	for i := range handsets {
+		if t := handsets[i].Last; t != nil {
+			last = append(last, t)
+		}
+	}
+	return handsets, ledgerdb.AddSent(ctx, l.core.Tenant(tenant), tenant, last...)
 }
