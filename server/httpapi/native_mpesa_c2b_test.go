@@ -265,24 +265,48 @@ func TestMPesaC2BRegistersAgain(t *testing.T) {
 	}
 }
 
-// A paid push is confirmed too, with its own callback.
+// A push is asked about before its phone rings, and a paid one is confirmed too, with its own callback.
 func TestMPesaC2BOfPush(t *testing.T) {
 	s := newC2BShop(t)
 	s.register("v2", "Completed", "/ask")
-	checkout := s.m.pushed(s.m.call("POST", mpesaPush, s.m.pushBody(s.url+"/push", wanjiku, 30)))
+	push := func(payer string) nativeAnswer {
+		return s.m.call("POST", mpesaPush, s.m.pushBody(s.url+"/push", payer, 30))
+	}
+	checkout := s.m.pushed(push(wanjiku))
+	asked := s.sent()
+	if len(asked) != 1 || !strings.HasPrefix(asked[0], "/ask ") || !strings.Contains(asked[0], `"BillRefNumber":"order-1042"`) {
+		t.Fatalf("before the phone rang came %q", asked)
+	}
 	s.f.approve(wanjiku)
 	s.advance("1m")
 	came := strings.Join(s.sent(), "\n")
 	receipt := regexp.MustCompile(`"MpesaReceiptNumber","Value":"(` + receiptForm + `)"`).FindStringSubmatch(came)
 	if len(receipt) != 2 || strings.Count(came, "\n") != 1 || !strings.Contains(came, checkout) ||
-		!strings.Contains(came, `/told {"TransactionType":"Pay Bill","TransID":"`+receipt[1]+`"`) || !strings.Contains(came, `"BillRefNumber":"order-1042"`) {
-		t.Errorf("of a push came %s", came)
+		!strings.Contains(came, `/told {"TransactionType":"Pay Bill","TransID":"`+receipt[1]+`"`) || !strings.Contains(came, `"BillRefNumber":"order-1042"`) ||
+		!strings.Contains(came, `"ThirdPartyTransID":"shop-7"`) || !strings.Contains(asked[0], `"TransID":"`+receipt[1]+`"`) {
+		t.Errorf("of a push came %s, and before it %s", came, asked)
+	}
+	if _, raw := s.m.raw(checkout); !strings.Contains(raw, receipt[1]) {
+		t.Errorf("the receipt is %s, and /v1 has %s", receipt[1], raw)
 	}
 	s.m.client("cancels", "+254712000003", 50_000, func(c *sandboxes.TestClientConfig) { c.Behavior = payments.Cancel })
-	s.m.pushed(s.m.call("POST", mpesaPush, s.m.pushBody(s.url+"/push", "+254712000003", 30)))
+	s.register("v2", "Completed", "")
+	s.m.pushed(push("+254712000003"))
 	s.advance("2m")
 	if came := s.sent(); len(came) != 1 || !strings.HasPrefix(came[0], "/push ") {
 		t.Errorf("of a push that failed came %q", came)
+	}
+	recorded := s.f.transactions()
+	for _, c := range [][2]string{{"/no", "Completed"}, {"/error", "Cancelled"}} {
+		s.register("v2", c[1], c[0])
+		got := push(wanjiku)
+		if got.status != http.StatusInternalServerError || got.body["errorCode"] != "500.001.1001" ||
+			!strings.HasPrefix(got.header.Get("X-Cauri-Reason"), "rejected_by_validation: ValidationURL") {
+			t.Errorf("%s: a push that the shop rejects is answered %d %s", c[0], got.status, got.raw)
+		}
+		if came := s.sent(); len(came) != 1 || s.f.transactions() != recorded {
+			t.Errorf("%s: of a push that the shop rejects came %q", c[0], came)
+		}
 	}
 	s.f.conserved()
 }

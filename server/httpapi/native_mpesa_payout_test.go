@@ -562,7 +562,10 @@ func TestMPesaPayoutRefusals(t *testing.T) {
 	if got := m.call("POST", mpesaB2C, "{}", "Content-Type", "text/plain"); got.body["errorMessage"] != "Bad Request - Invalid InitiatorName" {
 		t.Errorf("another content type is answered %d %s", got.status, got.raw)
 	}
-	for call, want := range map[string]string{"GET " + mpesaB2C: "405 405.001", "POST /mpesa/b2c/v2/paymentrequest": "404 404.001.01"} {
+	for call, want := range map[string]string{
+		"GET " + mpesaB2C: "405 405.001", "POST /mpesa/b2c/v2/paymentrequest": "404 404.002.01", "GET " + mpesaBalance: "405 405.001",
+		"GET " + mpesaStatus: "404 404.001.04", "POST /mpesa/transactionstatus/v1": "404 404.003.01", "POST /mpesa/b2cs/v3": "404 404.001.01",
+	} {
 		method, path, _ := strings.Cut(call, " ")
 		if got := m.call(method, path, ""); fmt.Sprint(got.status, " ", got.body["errorCode"]) != want {
 			t.Errorf("%s is answered %d %s", call, got.status, got.raw)
@@ -573,7 +576,7 @@ func TestMPesaPayoutRefusals(t *testing.T) {
 	for path, want := range map[string]string{
 		mpesaB2C: "401 401.002.01", mpesaB2C1: "401 401.002.01", mpesaPochi: "401 401.002.01", mpesaBalance: "401 401.002.01",
 		mpesaStatus: "400 400.003.01", mpesaReversal: "404 404.001.03", "/mpesa/b2b/v1/paymentrequest": "401 401.002.01",
-		"/standingorder/v1/createStandingOrderExternal": "404 404.001.03",
+		"/standingorder/v1/createStandingOrderExternal": "404 404.001.03", "/mpesa/c2b/v9/simulate": "400 400.003.01",
 	} {
 		if got := theirs.call("POST", path, "{}"); fmt.Sprint(got.status, " ", got.body["errorCode"]) != want {
 			t.Errorf("%s with a wrong token is answered %d %s", path, got.status, got.raw)

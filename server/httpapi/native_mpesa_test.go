@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -145,7 +146,8 @@ func (m *mpesa) send(method, path, body string, header ...string) nativeAnswer {
 		m.f.t.Fatal(err)
 	}
 	got := nativeAnswer{status: answer.StatusCode, header: answer.Header, raw: string(text)}
-	if len(text) > 0 && json.Unmarshal(text, &got.body) != nil {
+	isJSON := strings.HasPrefix(got.header.Get("Content-Type"), "application/json")
+	if isJSON && len(text) > 0 && json.Unmarshal(text, &got.body) != nil {
 		m.f.t.Fatalf("%s %s answered %s", method, path, text)
 	}
 	return got
@@ -312,6 +314,29 @@ func TestMPesaLocks(t *testing.T) {
 	}
 	f.approve(wanjiku)
 	m.pushed(m.push("", wanjiku, 500)) // the same amount again
+}
+
+// One of several pushes that come at once rings, and the others are refused.
+func TestMPesaLocksAtOnce(t *testing.T) {
+	f, m := withMPesa(t, payments.Manual)
+	f.config.Clock = sandboxes.ClockConfig{Mode: sandboxes.ManualClock, Start: new(time.Date(2026, 11, 28, 7, 15, 0, 0, time.UTC))}
+	f.sandbox(f.config, key)
+	f.follow()
+	m.bearer = m.token()
+	var all sync.WaitGroup
+	answers := make(chan nativeAnswer, 8)
+	for range cap(answers) {
+		all.Go(func() { answers <- m.push("", wanjiku, 500) })
+	}
+	all.Wait()
+	close(answers)
+	counts := map[string]int{}
+	for got := range answers {
+		counts[fmt.Sprint(got.status, " ", got.body["errorMessage"])]++
+	}
+	if counts["200 <nil>"] != 1 || len(counts) != 2 || f.transactions() != 1 {
+		t.Errorf("the answers are %v, and %d payments were recorded", counts, f.transactions())
+	}
 }
 
 func TestMPesaPromptEnds(t *testing.T) {
@@ -547,11 +572,24 @@ func TestMPesaReasons(t *testing.T) {
 
 func TestMPesaFaults(t *testing.T) {
 	f, m := withMPesa(t, payments.Approve)
-	m.token()
-	for status, want := range map[int]string{429: "500.003.02", 500: "500.003.1001", 503: "500.003.02"} {
-		f.faulty(fmt.Sprintf(`[{"name":"f%d","when":{"path":"/operators/mpesa/mpesa/*","first":1},"operator":{"status":%[1]d}}]`, status))
+	m.bearer = m.token()
+	fault := func(name string, status int) {
+		f.faulty(fmt.Sprintf(`[{"name":"%s-%d","when":{"path":"/operators/mpesa/*","first":1},"operator":{"status":%[2]d}}]`, name, status))
+	}
+	for status, want := range map[int]string{429: "500.003.02", 500: "500.003.1001"} {
+		fault("common", status)
 		if got := m.push("", wanjiku, 5); got.status != status || got.body["errorCode"] != want {
 			t.Errorf("a fault with %d is answered %d %s", status, got.status, got.raw)
+		}
+	}
+	for what, send := range map[string]func() nativeAnswer{
+		"push":  func() nativeAnswer { return m.push("", wanjiku, 5) },
+		"token": func() nativeAnswer { return m.send("GET", mpesaToken, "", "Authorization", basic(m.User, m.UserKey)) },
+	} {
+		fault(what, http.StatusServiceUnavailable)
+		if got := send(); got.status != http.StatusServiceUnavailable || !strings.HasPrefix(got.header.Get("Content-Type"), "text/html") ||
+			!strings.Contains(got.raw, "Incapsula") || got.header.Get("Retry-After") == "" {
+			t.Errorf("%s: a fault with 503 is answered %d %v %s", what, got.status, got.header, got.raw)
 		}
 	}
 	if n := f.transactions(); n != 0 {

@@ -24,6 +24,7 @@ const wrongPayload operatorapi.Reason = "invalid_payload"
 var c2bErrors = family{
 	badToken: told{http.StatusBadRequest, "400.003.01", "Invalid Access Token"},
 	notFound: told{http.StatusNotFound, "404.003.01", "Resource not found"},
+	method:   told{http.StatusNotFound, "404.001.04", "Invalid Authenticator Header"},
 	badField: "400.003.02",
 	others: map[operatorapi.Reason]told{
 		wrongPayload:    {http.StatusBadRequest, "400.002.05", "Invalid Request Payload"},
@@ -270,14 +271,7 @@ func payShortCode(ctx context.Context, s operatorapi.Sandbox, p c2bPayment) (c2b
 		Operation: c2bCall, Confirmed: true,
 	}
 	if urls != nil {
-		isKnown, err := kept.Told.name(ctx, s, e, urls, p.Payer)
-		if err != nil {
-			return c2bResult{}, err
-		}
-		if isKnown { // a number that nobody has starts no payment
-			result.Rejected, err = validate(ctx, s, urls, kept, &p, result.TransID, now)
-		}
-		if err != nil {
+		if result.Rejected, err = urls.ask(ctx, s, kept, result.TransID, order.Order, now); err != nil {
 			return c2bResult{}, err
 		}
 		order.Callbacks = urls.confirmation()
@@ -297,24 +291,26 @@ func (u *c2bURLs) confirmation() []payments.PlannedCallback {
 // validationLimit is how long a shop may take to answer a validation (Documented).
 const validationLimit = 8 * time.Second
 
-// validate asks the shop about a payment. It returns why the shop rejects the payment; "" if the shop accepts it. It keeps
-// the id that the shop has given to the payment.
-func validate(
-	ctx context.Context, s operatorapi.Sandbox, urls *c2bURLs, kept sent, p *c2bPayment, transID string, now time.Time,
+// ask asks the shop about a payment, if it has registered a URL for that. It returns why the shop rejects the payment; "" if
+// the shop accepts it. It keeps in kept.Told how callbacks name the payer, and the id that the shop has given to the payment.
+// A number that nobody has starts no payment: the shop is not asked.
+func (u *c2bURLs) ask(
+	ctx context.Context, s operatorapi.Sandbox, kept sent, transID string, o payments.Order, now time.Time,
 ) (rejected string, err error) {
-	if urls.Validation == "" {
-		return "", nil
+	isKnown, err := kept.Told.name(ctx, s, s.Environments()[0], u, o.MSISDN)
+	if err != nil || !isKnown || u.Validation == "" {
+		return "", err
 	}
 	question := *kept.Told
-	question.Asked = &c2bAsked{TransID: transID, At: now, Amount: p.Amount, Payer: p.Payer}
+	question.Asked = &c2bAsked{TransID: transID, At: now, Amount: o.Amount, Payer: o.MSISDN}
 	asked := sent{ShortCode: kept.ShortCode, Told: &question}
-	reply, err := s.Ask(ctx, operatorapi.Notice{URL: urls.Validation, Kind: validationKind, Sent: asked}, validationLimit)
+	reply, err := s.Ask(ctx, operatorapi.Notice{URL: u.Validation, Kind: validationKind, Sent: asked}, validationLimit)
 	if err != nil {
 		return "", err
 	}
 	code, id, isAnswer := judged(reply)
 	switch {
-	case !isAnswer && urls.ResponseType == cancelled:
+	case !isAnswer && u.ResponseType == cancelled:
 		return unanswered, nil
 	case isAnswer && code != accept:
 		return code, nil

@@ -9,7 +9,7 @@ var c2bFacts = []operatorapi.Fact{
 		"TestMPesaC2BRefusals"),
 	operatorapi.Assumed.Fact("C2B: an unknown short code, and a URL that cannot be registered, are 400 `400.003.02`", operatorapi.OurChoice,
 		"TestMPesaC2BRefusals"),
-	operatorapi.Assumed.Fact("another method of a path of C2B: 405 `405.001`", operatorapi.OurChoice, "TestMPesaRefusals").Differs("404 `404.001.04`"),
+	operatorapi.Documented.Fact("another method of a path of C2B or of the transaction status: 404 `404.001.04`", portal, "TestMPesaC2BRefusals"),
 	operatorapi.Documented.Fact("`ResponseType` is `Completed` or `Cancelled`, spelled so", portal, "TestMPesaC2BRefusals"),
 	operatorapi.Documented.Fact("a URL that is registered has none of the words mpesa, safaricom, exe, exec, cmd, sql, query", portal,
 		"TestMPesaC2BRefusals").Differs("which variants of them, is not known"),
@@ -33,7 +33,9 @@ var c2bFacts = []operatorapi.Fact{
 		"TestMPesaC2B"),
 	operatorapi.Documented.Fact("the confirmation goes once, after a paid payment, and unsigned", portal, "TestMPesaC2BConfirmation"),
 	operatorapi.Documented.Fact("a paid push is confirmed too", portal, "TestMPesaC2BOfPush"),
-	operatorapi.Assumed.Fact("a push has no validation", operatorapi.OurChoice, "TestMPesaC2BOfPush").Differs("asks before"),
+	operatorapi.Documented.Fact("a push is validated before it is paid, with the `TransID` of its confirmation", portal, "TestMPesaC2BOfPush"),
+	operatorapi.Assumed.Fact("a push is validated before the phone rings, and one that is rejected is 500 `500.001.1001`", operatorapi.OurChoice,
+		"TestMPesaC2BOfPush").Differs("what the push then ends with, is not known"),
 	operatorapi.Assumed.Fact("a payment of a number that nobody has is not asked about, and fails", operatorapi.OurChoice, "TestMPesaC2BConfirmation"),
 }
 

@@ -19,9 +19,13 @@ const (
 	locked          operatorapi.Reason = "subscriber_locked"
 	unknownPush     operatorapi.Reason = "unknown_checkout"
 	busy            operatorapi.Reason = "system_busy"
+	rejected        operatorapi.Reason = "rejected_by_validation"
 	// takenConversation is the refusal of a payout.
 	takenConversation operatorapi.Reason = "duplicate_conversation"
 )
+
+// unavailable is the error code of /v1 for a service that cannot be reached, such as under a fault with the status 503.
+const unavailable = "unavailable"
 
 // wrongFieldPrefix is the prefix of the error code of a wrong field, see [operatorapi.API].
 const wrongFieldPrefix = "invalid_"
@@ -52,7 +56,7 @@ func (e told) answer() operatorapi.Answer {
 type family struct {
 	badToken  told
 	notFound  told   // no such path
-	method    string // code of another method; empty: that of notFound
+	method    told   // another method of a path; none: notFound
 	badField  string // code of a wrong field
 	fieldText string // message of a wrong field, before its name; without one, it does not name the field
 	others    map[operatorapi.Reason]told
@@ -74,6 +78,7 @@ var common = map[operatorapi.Reason]told{
 		http.StatusInternalServerError, transactionFailed, "Unable to lock subscriber, a transaction is already in process for the current subscriber",
 	},
 	unknownPush:             {http.StatusInternalServerError, transactionFailed, "The transaction does not Exist"},
+	rejected:                {http.StatusInternalServerError, transactionFailed, "The transaction was rejected by the validation"}, // Assumed
 	busy:                    {http.StatusInternalServerError, gatewayBusy, "System is busy. Please try again in few minutes."},
 	operatorapi.Unavailable: {http.StatusServiceUnavailable, gatewayBusy, "System is busy. Please try again in few minutes."}, // Assumed: the status
 	operatorapi.TooMany:     {http.StatusTooManyRequests, gatewayBusy, "Error Occurred: Spike Arrest Violation"},              // Assumed: the status
@@ -81,12 +86,39 @@ var common = map[operatorapi.Reason]told{
 	operatorapi.Duplicate:   {http.StatusInternalServerError, transactionFailed, "Internal Server Error"}, // Assumed
 }
 
+// wrongMethod is the error of another method of a path.
+var wrongMethod = told{http.StatusMethodNotAllowed, "405.001", "Method Not Allowed"}
+
 // expressErrors are the errors of M-Pesa Express, of reversals and of dynamic QR codes.
 var expressErrors = family{
 	badToken: told{http.StatusNotFound, "404.001.03", "Invalid Access Token"},
 	notFound: told{http.StatusNotFound, "404.001.01", "Resource not found"},
-	method:   "405.001", badField: "400.002.02", fieldText: "Bad Request - Invalid ",
+	method:   wrongMethod, badField: "400.002.02", fieldText: "Bad Request - Invalid ",
 }
+
+// families has the errors of the products below the path of each. All others have those of M-Pesa Express.
+var families = map[string]*family{
+	"/mpesa/c2b/": &c2bErrors, "/mpesa/transactionstatus/": &c2bErrors, "/mpesa/b2c/": &b2cErrors, "/mpesa/b2pochi/": &b2cErrors,
+	"/mpesa/accountbalance/": &b2cErrors, "/pulltransactions/": &pullErrors,
+}
+
+// refuse returns the answer to a request that no route has refused.
+func refuse(r *operatorapi.Refusal) operatorapi.Answer {
+	for prefix, of := range families {
+		if strings.HasPrefix(r.Path, prefix) {
+			return of.refuse(r)
+		}
+	}
+	return expressErrors.refuse(r)
+}
+
+// notReached is the page with which the network before Daraja answers for it, also to clients that want JSON (Documented;
+// Assumed: the text).
+var notReached = operatorapi.Answer{Status: http.StatusServiceUnavailable, Body: operatorapi.Text{
+	ContentType: operatorapi.HTML,
+	Text: `<html><head><meta name="robots" content="noindex, nofollow"></head><body>Request unsuccessful. ` +
+		`Incapsula incident ID: 0-000000000000000000</body></html>`,
+}}
 
 // refuse returns the product's answer to a refused request.
 func (f *family) refuse(r *operatorapi.Refusal) operatorapi.Answer {
@@ -95,10 +127,12 @@ func (f *family) refuse(r *operatorapi.Refusal) operatorapi.Answer {
 		answer, known = common[r.Reason]
 	}
 	switch {
+	case r.Reason == operatorapi.Unavailable && r.ErrorCode == unavailable:
+		return notReached
 	case r.Reason == operatorapi.TokenInvalid:
 		answer = f.badToken
-	case r.Reason == operatorapi.NoRoute && len(r.Allow) > 0 && f.method != "":
-		a := told{http.StatusMethodNotAllowed, f.method, "Method Not Allowed"}.answer()
+	case r.Reason == operatorapi.NoRoute && len(r.Allow) > 0 && f.method.status != 0:
+		a := f.method.answer()
 		a.Header, a.Reason = http.Header{"Allow": {strings.Join(r.Allow, ", ")}}, "method_not_allowed"
 		return a
 	case r.Reason == operatorapi.NoRoute:
@@ -147,6 +181,7 @@ var expected = map[operatorapi.Reason]operatorapi.Expected{
 		Part: "Password", Form: "the Base64 of BusinessShortCode, mpesa-passkey of the credentials Secret, and Timestamp as it is in the body",
 	},
 	locked:      {Part: "PhoneNumber", Form: "a number whose phone has no prompt, or the answer to that prompt first"},
+	rejected:    {Part: "ValidationURL", Form: "an answer with ResultCode 0 within 8 seconds"},
 	notPulled:   {Part: "ShortCode", Form: "a short code that was registered for Pull"},
 	unknownPush: {Part: "CheckoutRequestID", Form: "that of a push of this sandbox"},
 }
@@ -175,6 +210,10 @@ var advice = map[operatorapi.Reason]operatorapi.Advice{
 	takenConversation: {
 		When:    "The `OriginatorConversationID` is the reference of a transaction.",
 		Instead: "Send a new one. If it was the same payout, ask for its status.",
+	},
+	rejected: {
+		When:    "The shop's `ValidationURL` rejected the payment, or gave no answer although `ResponseType` is `Cancelled`.",
+		Instead: "Answer the validation with `ResultCode` 0 within 8 seconds, while this call waits.",
 	},
 	busy: {When: "The payment ended with `SERVICE_UNAVAILABLE`.", Instead: "Make a new push."},
 	operatorapi.Duplicate: {

@@ -16,7 +16,9 @@ var commonFacts = []operatorapi.Fact{
 	operatorapi.Documented.Fact("a wrong key or secret: 400 `400.008.01`", observed, "TestMPesaTokens").Differs("in production, an empty body"),
 	operatorapi.Documented.Fact("a wrong token: 404 `404.001.03`", portal, "TestMPesaTokens"),
 	operatorapi.Documented.Fact("another method of a path: 405 `405.001`", portal, "TestMPesaRefusals"),
-	operatorapi.Assumed.Fact("429 and 503 have `500.003.02`", operatorapi.OurChoice, "TestMPesaFaults").Differs("500"),
+	operatorapi.Assumed.Fact("429, and the 503 of a suspended sandbox, have `500.003.02`", operatorapi.OurChoice, "TestMPesaFaults").Differs("500"),
+	operatorapi.Documented.Fact("the 503 of a fault is a page of HTML, also of the token call", "complaints of developers", "TestMPesaFaults").Differs(
+		"another page, of the network before Daraja"),
 	operatorapi.Documented.Fact("fields may be texts or numbers", portal, "TestMPesaRefusals"),
 	operatorapi.Documented.Fact("every time is Nairobi's, UTC+3", observed, "TestMPesaPush"),
 	operatorapi.Documented.Fact("short code 174379 with the public passkey is taken beside the sandbox's own", portal, "TestMPesaPush"),
@@ -74,8 +76,8 @@ var payoutFacts = []operatorapi.Fact{
 		"TestMPesaPayoutFailures"),
 	operatorapi.Documented.Fact("a failed payout has a full `TransactionID`", portal, "TestMPesaPayoutFailures"),
 	operatorapi.Documented.Fact("a wrong token: 401 `401.002.01`", portal, "TestMPesaPayoutRefusals").Differs("its message ends with the token"),
-	operatorapi.Documented.Fact("an unknown path below any product: 404 `404.001.01`", portal, "TestMPesaPayoutRefusals").Differs(
-		"404 `404.002.01` of payouts and balances, `404.003.01` of C2B and status"),
+	operatorapi.Documented.Fact("an unknown path: 404 `404.002.01` below those of payouts and balances, `404.003.01` of C2B and status, `404.001.01` elsewhere",
+		portal, "TestMPesaPayoutRefusals"),
 	operatorapi.Assumed.Fact("`PartyA` is a short code of the sandbox: else 400 `400.002.02`", operatorapi.OurChoice, "TestMPesaPayoutRefusals"),
 	operatorapi.Assumed.Fact("`QueueTimeOutURL` gets nothing, since no request waits here", operatorapi.OurChoice, payoutsTest).Differs(
 		"a request that waits too long is told there, with a body that is not documented"),

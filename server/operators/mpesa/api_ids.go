@@ -72,10 +72,13 @@ func receiptDate(at time.Time) string {
 
 // receiptOf returns the receipt of a transaction, MpesaReceiptNumber or TransID: the date of its creation, and 7
 // characters. Two transactions of a minute may have the same one. That of a payment that its payer started is its
-// reference.
+// reference, and a push whose shop was told of a receipt before has that one.
 func receiptOf(t *payments.Transaction) string {
 	if t.NativeCall == c2bCall {
 		return t.Reference
+	}
+	if told := keptOf(t.NativeSent).Receipt; told != "" {
+		return told
 	}
 	return receiptFor(t.CreatedAt, operatorapi.NumberOf(t))
 }

@@ -31,7 +31,7 @@ const (
 var b2cErrors = family{
 	badToken: told{http.StatusUnauthorized, "401.002.01", "Error Occurred - Invalid Access Token"},
 	notFound: told{http.StatusNotFound, "404.002.01", "Resource not found"},
-	method:   "405.001", badField: "400.002.02", fieldText: "Bad Request - Invalid ",
+	method:   wrongMethod, badField: "400.002.02", fieldText: "Bad Request - Invalid ",
 	others: map[operatorapi.Reason]told{
 		takenConversation: {http.StatusInternalServerError, "500.002.1001", "Duplicate OriginatorConversationID."},
 	},

@@ -45,7 +45,7 @@ func pushRoutes() []operatorapi.Route {
 					{Name: "MerchantRequestID"}, {Name: "CheckoutRequestID", Pattern: checkoutForm, About: "The reference of /v1."},
 					{Name: "ResponseCode", Enum: []string{"0"}, About: "Accepted, and not yet paid."}, {Name: "ResponseDescription"}, {Name: "CustomerMessage"},
 				},
-				Refused: []operatorapi.Reason{wrongField, unknownMerchant, wrongPassword, locked}, Test: exchanges + pushCall,
+				Refused: []operatorapi.Reason{wrongField, unknownMerchant, wrongPassword, locked, rejected}, Test: exchanges + pushCall,
 			},
 		},
 		{
@@ -121,10 +121,10 @@ func push(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request) (o
 	if err != nil {
 		return operatorapi.Answer{}, err
 	}
-	if ringing, err := s.HasPending(ctx, pushCall, order.MSISDN); err != nil || ringing {
-		return operatorapi.Answer{}, firstOf(err, operatorapi.Refuse(locked))
+	if err := refuseRinging(ctx, s, order.MSISDN); err != nil {
+		return operatorapi.Answer{}, err
 	}
-	if err := body.confirm(ctx, s, order); err != nil {
+	if err := body.tellC2B(ctx, s, order, now); err != nil {
 		return operatorapi.Answer{}, err
 	}
 	if err := recordPush(ctx, s, order, now); err != nil {
@@ -137,6 +137,15 @@ func push(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request) (o
 		ResponseDescription string `json:"ResponseDescription"`
 		CustomerMessage     string `json:"CustomerMessage"`
 	}{merchantRequestID(order.Reference), order.Reference, "0", accepted, accepted}}, nil
+}
+
+// refuseRinging refuses a push to a phone that has a prompt already.
+func refuseRinging(ctx context.Context, s operatorapi.Sandbox, msisdn string) error {
+	ringing, err := s.HasPending(ctx, pushCall, msisdn)
+	if err == nil && ringing {
+		return operatorapi.Refuse(locked)
+	}
+	return err
 }
 
 // firstOf returns err, or else the refusal.
@@ -190,20 +199,31 @@ func (b *pushBody) order(s operatorapi.Sandbox, now time.Time) (*operatorapi.Ord
 	}, nil
 }
 
-// confirm adds the confirmation of C2B to the order of a push, if the shop has registered URLs for the short code: a push
-// sends it too (Documented).
-func (b *pushBody) confirm(ctx context.Context, s operatorapi.Sandbox, order *operatorapi.Order) error {
-	e, shortCode := s.Environments()[0], string(b.BusinessShortCode)
-	urls, err := registered(ctx, s, e.Country, shortCode)
+// tellC2B asks the shop about a push, and adds the confirmation of C2B to its order, if the shop has registered URLs for the
+// short code: a push sends both too (Documented). A push that the shop rejects is refused, and no phone rings (Assumed).
+func (b *pushBody) tellC2B(ctx context.Context, s operatorapi.Sandbox, order *operatorapi.Order, now time.Time) error {
+	shortCode := string(b.BusinessShortCode)
+	urls, err := registered(ctx, s, order.Country, shortCode)
 	if err != nil || urls == nil {
 		return err
 	}
-	told := &c2bSent{BillRef: order.OrderRef, Goods: b.TransactionType == buyGoods}
-	if _, err := told.name(ctx, s, e, urls, order.MSISDN); err != nil {
+	drawn, err := s.RandomHex()
+	if err != nil {
+		return err
+	}
+	kept := sent{
+		ShortCode: shortCode, Told: &c2bSent{BillRef: order.OrderRef, Goods: b.TransactionType == buyGoods},
+		Receipt: receiptFor(now, numberIn(drawn)),
+	}
+	why, err := urls.ask(ctx, s, kept, kept.Receipt, order.Order, now)
+	if err == nil && why != "" {
+		err = firstOf(s.ApplyFault(ctx), operatorapi.Refuse(rejected))
+	}
+	if err != nil {
 		return err
 	}
 	order.Callbacks = append([]payments.PlannedCallback{{URL: order.CallbackURL}}, urls.confirmation()...)
-	order.CallbackURL, order.Sent = "", sent{ShortCode: shortCode, Told: told}
+	order.CallbackURL, order.Sent = "", kept
 	return nil
 }
 
@@ -217,6 +237,9 @@ func recordPush(ctx context.Context, s operatorapi.Sandbox, order *operatorapi.O
 	for range mostIDs {
 		order.Reference = checkoutID(now, order.MSISDN)
 		if err = s.Collect(ctx, *order); !operatorapi.IsRefused(err, operatorapi.Duplicate) {
+			return err
+		}
+		if err := refuseRinging(ctx, s, order.MSISDN); err != nil { // another push was faster
 			return err
 		}
 		now = now.Add(time.Second / 10)

@@ -162,7 +162,8 @@ func completedAt(t *payments.Transaction) string {
 // sent has the fields of a request that answers and callbacks need.
 type sent struct {
 	ShortCode string   `json:"short_code,omitempty"`
-	Told      *c2bSent `json:"told,omitempty"` // only if a confirmation of C2B is sent, or the payer started the payment
+	Told      *c2bSent `json:"told,omitempty"`    // only if a confirmation of C2B is sent, or the payer started the payment
+	Receipt   string   `json:"receipt,omitempty"` // of a push that the shop was asked about; empty: see receiptOf
 	// These are of a payout or of a reversal.
 	Conversation string `json:"conversation,omitempty"` // ConversationID
 	Name         string `json:"name,omitempty"`         // of the customer
