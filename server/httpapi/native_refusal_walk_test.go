@@ -137,6 +137,9 @@ func (w *walk) isOperators(e exchanged, code string) bool {
 			{Reason: why}, {Reason: why, Basic: true}, {Reason: why, ErrorCode: code}, {Reason: why, Token: operatorapi.NoToken},
 			{Reason: why, Allow: []string{http.MethodPost}}, {Reason: why, Allow: []string{http.MethodGet, http.MethodHead}},
 		} {
+			if r == nil {
+				refusal.Path = e.path
+			}
 			answer := w.seen.answerOf(r, refusal, e.sent)
 			text, _ := json.Marshal(answer.Body)
 			if is, isText := answer.Body.(operatorapi.Text); isText {

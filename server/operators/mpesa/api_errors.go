@@ -24,9 +24,6 @@ const (
 	takenConversation operatorapi.Reason = "duplicate_conversation"
 )
 
-// unavailable is the error code of /v1 for a service that cannot be reached, such as under a fault with the status 503.
-const unavailable = "unavailable"
-
 // wrongFieldPrefix is the prefix of the error code of a wrong field, see [operatorapi.API].
 const wrongFieldPrefix = "invalid_"
 
@@ -77,13 +74,12 @@ var common = map[operatorapi.Reason]told{
 	locked: {
 		http.StatusInternalServerError, transactionFailed, "Unable to lock subscriber, a transaction is already in process for the current subscriber",
 	},
-	unknownPush:             {http.StatusInternalServerError, transactionFailed, "The transaction does not Exist"},
-	rejected:                {http.StatusInternalServerError, transactionFailed, "The transaction was rejected by the validation"}, // Assumed
-	busy:                    {http.StatusInternalServerError, gatewayBusy, "System is busy. Please try again in few minutes."},
-	operatorapi.Unavailable: {http.StatusServiceUnavailable, gatewayBusy, "System is busy. Please try again in few minutes."}, // Assumed: the status
-	operatorapi.TooMany:     {http.StatusTooManyRequests, gatewayBusy, "Error Occurred: Spike Arrest Violation"},              // Assumed: the status
-	operatorapi.Internal:    {http.StatusInternalServerError, gatewayFailed, "Internal Server Error"},
-	operatorapi.Duplicate:   {http.StatusInternalServerError, transactionFailed, "Internal Server Error"}, // Assumed
+	unknownPush:           {http.StatusInternalServerError, transactionFailed, "The transaction does not Exist"},
+	rejected:              {http.StatusInternalServerError, transactionFailed, "The transaction was rejected by the validation"}, // Assumed
+	busy:                  {http.StatusInternalServerError, gatewayBusy, "System is busy. Please try again in few minutes."},
+	operatorapi.TooMany:   {http.StatusTooManyRequests, gatewayBusy, "Error Occurred: Spike Arrest Violation"}, // Assumed: the status
+	operatorapi.Internal:  {http.StatusInternalServerError, gatewayFailed, "Internal Server Error"},
+	operatorapi.Duplicate: {http.StatusInternalServerError, transactionFailed, "Internal Server Error"}, // Assumed
 }
 
 // wrongMethod is the error of another method of a path.
@@ -127,7 +123,7 @@ func (f *family) refuse(r *operatorapi.Refusal) operatorapi.Answer {
 		answer, known = common[r.Reason]
 	}
 	switch {
-	case r.Reason == operatorapi.Unavailable && r.ErrorCode == unavailable:
+	case r.Reason == operatorapi.Unavailable:
 		return notReached
 	case r.Reason == operatorapi.TokenInvalid:
 		answer = f.badToken

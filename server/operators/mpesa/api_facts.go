@@ -16,8 +16,8 @@ var commonFacts = []operatorapi.Fact{
 	operatorapi.Documented.Fact("a wrong key or secret: 400 `400.008.01`", observed, "TestMPesaTokens").Differs("in production, an empty body"),
 	operatorapi.Documented.Fact("a wrong token: 404 `404.001.03`", portal, "TestMPesaTokens"),
 	operatorapi.Documented.Fact("another method of a path: 405 `405.001`", portal, "TestMPesaRefusals"),
-	operatorapi.Assumed.Fact("429, and the 503 of a suspended sandbox, have `500.003.02`", operatorapi.OurChoice, "TestMPesaFaults").Differs("500"),
-	operatorapi.Documented.Fact("the 503 of a fault is a page of HTML, also of the token call", "complaints of developers", "TestMPesaFaults").Differs(
+	operatorapi.Assumed.Fact("429 has `500.003.02`", operatorapi.OurChoice, "TestMPesaFaults").Differs("500"),
+	operatorapi.Documented.Fact("503 is a page of HTML, also of the token call", "complaints of developers", "TestMPesaFaults").Differs(
 		"another page, of the network before Daraja"),
 	operatorapi.Documented.Fact("fields may be texts or numbers", portal, "TestMPesaRefusals"),
 	operatorapi.Documented.Fact("every time is Nairobi's, UTC+3", observed, "TestMPesaPush"),
