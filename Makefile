@@ -119,11 +119,12 @@ chart-check: bin/helm bin/kube-score bin/localcluster ## Lint the chart by helm,
 	@KUBEBUILDER_ASSETS="$$(bin/localcluster assets)" && export KUBEBUILDER_ASSETS && cd hack/argocd && go test -vet=off -count=1 -timeout 30m .
 
 .PHONY: verify
-verify: ## What an issue needs beside .ci/run before it is closed: make clients, chart-check, fuzz, chaos ROUNDS=100, test RACE=all; takes hours
+verify: ## What an issue needs beside .ci/run before it is closed: make clients, chart-check, fuzz, chaos ROUNDS=100, browser, test RACE=all; takes hours
 	@$(MAKE) clients
 	@$(MAKE) chart-check
 	@$(MAKE) fuzz
 	@$(MAKE) chaos ROUNDS=100
+	@CAURI_TEST_WHOLE=1 $(MAKE) browser
 	@CAURI_TEST_WHOLE=1 $(MAKE) test RACE=all
 
 export BENCH_ROUNDS ?= 3
@@ -181,7 +182,7 @@ publish: bin/image bin/helm ## Push what `make release` made: IMAGE_REPOSITORY=r
 .PHONY: browser
 browser: bin/cauri bin/localcluster ## Test the console in Chromium; RUN=name selects
 	@CAURI_CHROMIUM="$$(bin/localcluster chromium)" && export CAURI_CHROMIUM CAURI_TEST_PROGRAM="$(CURDIR)/bin/cauri" && \
-	  bin/localcluster postgres --no-fsync -- go test -vet=off -count=1 -parallel 3 -timeout 20m $${RUN:+-run="$$RUN"} ./test/browser
+	  bin/localcluster postgres --no-fsync -- go test -vet=off -count=1 -parallel 3 -timeout 30m $${RUN:+-run="$$RUN"} ./test/browser
 
 .PHONY: screenshots
 screenshots: ## Write pictures of the console's pages into bin/screenshots, and those of the README into docs/images

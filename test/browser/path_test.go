@@ -78,7 +78,10 @@ func walks(t *testing.T, who string, way func(*walk, *shop, words)) {
 		language string
 		width    int64
 		words
-	}{{"en", 1280, english}, {"fr", 1280, french}, {"en", 390, english}, {"fr", 390, french}} {
+	}{{"en", 1280, english}, {"fr", 390, french}, {"fr", 1280, french}, {"en", 390, english}} {
+		if !isWhole() && (c.language == "en") == (c.width == 390) { // each language and each width once
+			continue
+		}
 		t.Run(fmt.Sprintf("%s %d", c.language, c.width), func(t *testing.T) {
 			t.Parallel()
 			s := newShop(t, system.Acknowledge)
