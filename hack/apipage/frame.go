@@ -6,6 +6,7 @@ import (
 
 	"github.com/cauri-dev/cauri/server/httpapi/apidoc"
 	"github.com/cauri-dev/cauri/server/operators"
+	"github.com/cauri-dev/cauri/server/operators/operatorapi"
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
@@ -41,7 +42,7 @@ func (frame) Languages() any { return languages }
 func (frame) APIs() []pageOfAPI {
 	all := []pageOfAPI{{Path: "docs", Name: "Cauri's API"}}
 	for _, api := range operators.NativeAPIs() {
-		all = append(all, pageOfAPI{"docs/" + string(api.Operator), nameOf(api.Operator) + "'s own API", api.Operator})
+		all = append(all, pageOfAPI{"docs/" + string(api.Operator), nameOf(api) + "'s own API", api.Operator})
 	}
 	return all
 }
@@ -51,9 +52,13 @@ func (f frame) icon(name string) template.HTML {
 }
 
 // nameOf returns the name of an operator as people write it: short names are abbreviations.
-func nameOf(o payments.Operator) string {
-	if len(o) <= 3 {
-		return strings.ToUpper(string(o))
+func nameOf(api *operatorapi.API) string {
+	switch o := string(api.Operator); {
+	case api.Name != "":
+		return api.Name
+	case len(o) <= 3:
+		return strings.ToUpper(o)
+	default:
+		return capitalized(o)
 	}
-	return strings.ToUpper(string(o[:1])) + string(o[1:])
 }

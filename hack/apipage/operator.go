@@ -56,7 +56,7 @@ func operatorPages() ([]operatorPage, error) {
 func newOperatorPage(api *operatorapi.API) (operatorPage, error) {
 	name := string(api.Operator)
 	p := operatorPage{
-		frame: frame{Title: nameOf(api.Operator) + "'s own API", Path: "docs/" + name, Root: "../"},
+		frame: frame{Title: nameOf(api) + "'s own API", Path: "docs/" + name, Root: "../"},
 		api:   api, Operator: api.Operator, Base: apidoc.PageAddress + "/operators/" + name,
 		RootEntry: pageCredential{name + "-root-uri", variableOf(name + "-root-uri")}, Facts: api.Facts,
 	}
@@ -67,6 +67,9 @@ func newOperatorPage(api *operatorapi.API) (operatorPage, error) {
 	for i := range api.Routes {
 		if r := &api.Routes[i]; r.Doc.Elsewhere != "" {
 			call := pageElsewhere{r, capitalized(r.Tag())}
+			if slices.ContainsFunc(api.Described(), func(of *operatorapi.Route) bool { return of.Tag() == r.Tag() }) {
+				call.Group = r.Method + " " + r.Path // another section has the name of the group
+			}
 			p.Elsewhere = append(p.Elsewhere, call)
 			p.Contents = append(p.Contents, pageContents{call.Group, []pageLink{{r.ID(), linkTo(r.Method, r.Path)}}})
 		}

@@ -22,7 +22,7 @@ const pushCall = "stkpush"
 // NewAPI returns M-Pesa's own API. Its routes are those that clients of Daraja call.
 func NewAPI() *operatorapi.API {
 	return &operatorapi.API{
-		Operator: payments.MPesa, Routes: routes(), Key: keyOf, Derive: deriveCredentials, Refuse: refuse,
+		Operator: payments.MPesa, Name: "M-Pesa", Routes: routes(), Key: keyOf, Derive: deriveCredentials, Refuse: refuse,
 		FieldReasons: map[operatorapi.Reason]string{wrongField: wrongFieldPrefix}, Drawn: []string{"requestId"},
 		Callback: newCallback, Examples: examples, OwnAdvice: advice, Expected: expected, Parts: parts, Facts: facts(), Quirks: quirks,
 		Logged: logged,

@@ -23,6 +23,7 @@ import (
 // API is the own API of an operator.
 type API struct {
 	Operator payments.Operator
+	Name     string // as people write it; empty: the operator with a capital, and a short one in capitals
 	Routes   []Route
 	Files    []File
 	// Key returns the credential that identifies the sandbox of a request; "" for none. It calls body only if the API
