@@ -99,7 +99,7 @@ var (
 		`\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|127\.0\.0\.1:[0-9]{4,5}|\b[0-9A-HJKMNP-TV-Z]{26}\b|\b[0-9a-f]{64}\b`)
 	timeOfRun = regexp.MustCompile(`202[0-9]-[0-9]{2}-[0-9]{2}T[0-9:.]+Z`)
 	cursors   = regexp.MustCompile(`"(nextCursor|previousCursor)": "[^"]+"`)
-	durations = regexp.MustCompile(`"(durationMs|seconds|version|commit)": ?("[^"]*"|[0-9]+)`)
+	durations = regexp.MustCompile(`"(durationMs|seconds|secondsLeft|version|commit)": ?("[^"]*"|[0-9]+)`)
 	choices   = regexp.MustCompile(strings.Join([]string{
 		alternatives(payments.KnownEverywhere.Operators()), alternatives(payments.KnownEverywhere.Countries()),
 		alternatives(payments.KnownEverywhere.Currencies()),

@@ -59,6 +59,9 @@ func (s taken) Collect(_ context.Context, o operatorapi.Order) error {
 	return nil
 }
 
+// HasPending implements [operatorapi.Sandbox]: each push has ended.
+func (taken) HasPending(context.Context, string, string) (bool, error) { return false, nil }
+
 // Pushes of one phone in the same tenth of a second have different ids.
 func TestIDsOfPushesDiffer(t *testing.T) {
 	t.Parallel()
