@@ -406,15 +406,26 @@ func (m *merchant) until(check func() string) {
 // acted waits until the resource's status says how often a fault acted.
 func (m *merchant) acted(fault string, times int64) {
 	m.Helper()
+	m.actedSo(fault, fmt.Sprint(times), func(n int64) bool { return n == times })
+}
+
+// acts waits until the resource's status says that a fault acted, which goes on acting meanwhile.
+func (m *merchant) acts(fault string) {
+	m.Helper()
+	m.actedSo(fault, "1 or more", func(n int64) bool { return n > 0 })
+}
+
+func (m *merchant) actedSo(fault, times string, isRight func(int64) bool) {
+	m.Helper()
 	m.until(func() string {
 		for _, sandbox := range m.resources.Sandboxes() {
 			for _, f := range sandbox.Status.Faults {
-				if m.is(sandbox.Namespace, sandbox.Name) && f.Name == fault && f.Times >= times && f.LastTime != nil {
+				if m.is(sandbox.Namespace, sandbox.Name) && f.Name == fault && isRight(f.Times) && f.LastTime != nil {
 					return ""
 				}
 			}
 		}
-		return fmt.Sprintf("the status does not say that %s acted at least %d times", fault, times)
+		return fmt.Sprintf("the status does not say that %s acted %s times", fault, times)
 	})
 }
 
