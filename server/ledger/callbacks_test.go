@@ -363,3 +363,34 @@ func TestListsOfEventsReadAPage(t *testing.T) {
 		}
 	}
 }
+
+// The message of a phone and a callback may say what the request said, for example a receipt that was told before.
+func TestPhonesAndCallbacksKnowTheRequest(t *testing.T) {
+	w := newFixture(t)
+	w.Client("alice", alice, 1000)
+	n := w.Collection("r1", payments.Pending, alice)
+	n.RequestHash = ledger.NativeHash("requesttopay")
+	n.AnswerAfter = time.Minute
+	n.Optional.Native = &ledger.NativeRequest{
+		Operation: "requesttopay", Sent: json.RawMessage(`{"receipt": 1}`), Callbacks: calls("http://127.0.0.1:1/hook"),
+	}
+	w.answer(alice, w.Create(n).ID, payments.AnswerApprove)
+	clients, err := w.ListTestClients(t.Context(), w.Sandbox.Tenant, ledger.TestClientFilter{}, "", 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	handsets, err := w.Handsets(t.Context(), w.Sandbox.Tenant, clients)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var shown []string
+	for i := range handsets {
+		if last := handsets[i].Last; last != nil {
+			shown = append(shown, last.Reference+" "+string(last.NativeSent))
+		}
+	}
+	same := cmp.Diff([]string{`r1 {"receipt": 1}`}, shown)
+	if sent := string(w.leaseCallbacks(1)[0].Transaction.NativeSent); same != "" || sent != `{"receipt": 1}` {
+		t.Errorf("a phone knows (-want +got):\n%s\nand a callback %q", same, sent)
+	}
+}
