@@ -25,8 +25,9 @@ type c2bShop struct {
 	told string // path of the URL for confirmations
 
 	mu     sync.Mutex
-	came   []string // each with the path and the body
-	silent chan struct{}
+	came   []string      // each with the path and the body
+	silent chan struct{} // what is waited for before an answer, which is empty
+	held   chan struct{} // a request to /held has come
 }
 
 // newC2BShop is a shop in a sandbox whose clock stands, with a worker.
@@ -35,13 +36,16 @@ func newC2BShop(t *testing.T) *c2bShop {
 	f.config.Clock = sandboxes.ClockConfig{Mode: sandboxes.ManualClock}
 	f.sandbox(f.config, key)
 	f.follow()
-	s := &c2bShop{f: f, m: m, told: "/told", silent: make(chan struct{})}
+	s := &c2bShop{f: f, m: m, told: "/told", silent: make(chan struct{}), held: make(chan struct{})}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		s.mu.Lock()
 		s.came = append(s.came, r.URL.Path+" "+string(body))
 		s.mu.Unlock()
 		switch r.URL.Path {
+		case "/held":
+			s.held <- struct{}{}
+			fallthrough
 		case "/silent":
 			<-s.silent
 		case "/lost":
@@ -262,6 +266,26 @@ func TestMPesaC2BRegistersAgain(t *testing.T) {
 		if paid := s.f.byBill(bill); len(paid) != 1 || paid[0]["status"] != "SUCCESS" {
 			t.Errorf("%s is recorded as %v", bill, paid)
 		}
+	}
+}
+
+// While a push is validated, its phone takes no other.
+func TestMPesaValidatesOnePushOfAPhone(t *testing.T) {
+	s := newC2BShop(t)
+	s.register("v2", "Completed", "/held")
+	push := func(payer string) nativeAnswer {
+		return s.m.call("POST", mpesaPush, s.m.pushBody(s.url+"/push", payer, 30))
+	}
+	first := make(chan nativeAnswer)
+	go func() { first <- push(wanjiku) }()
+	<-s.held
+	if got := push(wanjiku); got.status != http.StatusInternalServerError || !strings.Contains(got.raw, "Unable to lock subscriber") {
+		t.Errorf("another push to the phone is answered %d %s", got.status, got.raw)
+	}
+	s.silent <- struct{}{}
+	s.m.pushed(<-first)
+	if came := s.sent(); len(came) != 1 || s.f.transactions() != 1 {
+		t.Errorf("%d payments were recorded, and %q came", s.f.transactions(), came)
 	}
 }
 

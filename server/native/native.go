@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/go-chi/chi/v5"
@@ -36,6 +37,7 @@ type Native struct {
 	tokens    knownTokens
 	pinKey    func() *rsa.PrivateKey
 	turns     *rsaTurns
+	claimed   sync.Map // of claim: the phones that requests have claimed
 	// credentialKey returns the key of the certificate.
 	credentialKey func() *secrets.CredentialKey
 }

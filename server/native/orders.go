@@ -161,6 +161,19 @@ func (s *sandbox) HasPending(ctx context.Context, operation, msisdn string) (boo
 	return slices.ContainsFunc(page, func(t *payments.Transaction) bool { return t.NativeCall == operation }), err
 }
 
+// claim is a phone that a request has claimed.
+type claim struct {
+	tenant int64
+	msisdn string
+}
+
+// Claim implements [operatorapi.Sandbox].
+func (s *sandbox) Claim(msisdn string) (release func(), claimed bool) {
+	phone := claim{s.who.Sandbox.Tenant, msisdn}
+	_, taken := s.native.claimed.LoadOrStore(phone, nil)
+	return func() { s.native.claimed.Delete(phone) }, !taken
+}
+
 // inMinute is the number of transactions of a minute that are read at a time.
 const inMinute = 1000
 

@@ -121,6 +121,11 @@ func push(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request) (o
 	if err != nil {
 		return operatorapi.Answer{}, err
 	}
+	release, claimed := s.Claim(order.MSISDN)
+	if !claimed { // another push to the phone is validated or recorded
+		return operatorapi.Answer{}, operatorapi.Refuse(locked)
+	}
+	defer release()
 	if err := refuseRinging(ctx, s, order.MSISDN); err != nil {
 		return operatorapi.Answer{}, err
 	}
@@ -239,7 +244,7 @@ func recordPush(ctx context.Context, s operatorapi.Sandbox, order *operatorapi.O
 		if err = s.Collect(ctx, *order); !operatorapi.IsRefused(err, operatorapi.Duplicate) {
 			return err
 		}
-		if err := refuseRinging(ctx, s, order.MSISDN); err != nil { // another push was faster
+		if err := refuseRinging(ctx, s, order.MSISDN); err != nil { // a push to another process was faster
 			return err
 		}
 		now = now.Add(time.Second / 10)

@@ -338,6 +338,9 @@ type Sandbox interface {
 	Find(ctx context.Context, reference string, operations ...string) (Payment, error)
 	// HasPending reports whether a collection that a call recorded waits for an answer from the phone of a number.
 	HasPending(ctx context.Context, operation, msisdn string) (bool, error)
+	// Claim claims the phone of a number for the request, until release is called. It reports false if another request to
+	// this process has claimed it.
+	Claim(msisdn string) (release func(), claimed bool)
 	// ApplyFault applies the faults of a call. Package native does so itself for a route without [Route.Orders]. The
 	// handler of a route with it calls ApplyFault if the call records no transaction.
 	ApplyFault(context.Context) error

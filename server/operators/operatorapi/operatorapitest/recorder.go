@@ -76,6 +76,9 @@ func (Recorder) ApplyFault(context.Context) error { return nil }
 // HasPending implements [operatorapi.Sandbox].
 func (Recorder) HasPending(context.Context, string, string) (bool, error) { return false, nil }
 
+// Claim implements [operatorapi.Sandbox].
+func (Recorder) Claim(string) (func(), bool) { return func() {}, true }
+
 // FindInMinute implements [operatorapi.Sandbox].
 func (Recorder) FindInMinute(context.Context, time.Time, func(*payments.Transaction) bool) (*payments.Transaction, error) {
 	return found("in-a-minute")
