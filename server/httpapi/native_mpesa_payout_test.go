@@ -329,7 +329,7 @@ func TestMPesaReversals(t *testing.T) {
 		"no receipt":         {checkout, `"R000002" The OriginalTransactionID is invalid.`},
 		"a payout":           {ofPayout, `"R000002" The OriginalTransactionID is invalid.`},
 	} {
-		m.ask(mpesaReversal, m.reversal(shop, c.receipt, 500))
+		m.ask(mpesaReversal, m.reversal(shop, c.receipt, 500, object{"RecieverIdentifierType": "4"}))
 		result := nextResult(t, came)
 		if got := codeOf(t, result); got != c.want || !regexp.MustCompile(`"TransactionID":"[A-Z]{2}[1-9A-V]0000000","ReferenceData"`).MatchString(result) {
 			t.Errorf("%s: the result is %s, want %s", name, result, c.want)

@@ -447,7 +447,8 @@ func TestMPesaRefusals(t *testing.T) {
 	}
 	for i, change := range [][2]string{
 		{`"Amount":5`, `"Amount":"5.0"`}, {`"PhoneNumber":"254712000001"`, `"PhoneNumber":254712000001`}, {`"order-1042"`, `"fifteen-letters"`},
-		{`"CustomerPayBillOnline"`, `"CustomerBuyGoodsOnline"`}, {`"PartyB":"174379"`, `"PartyB":600000`}, {`"BusinessShortCode":"174379"`, `"BusinessShortCode":174379`},
+		{`"CustomerPayBillOnline"`, `"CustomerBuyGoodsOnline"`}, {`"CustomerPayBillOnline"`, `"CustomerPayBillOnline "`},
+		{`"PartyB":"174379"`, `"PartyB":600000`}, {`"BusinessShortCode":"174379"`, `"BusinessShortCode":174379`},
 	} {
 		if got := m.call("POST", mpesaPush, strings.Replace(good, change[0], change[1], 1)); got.status != http.StatusOK {
 			t.Errorf("%d is answered %s", i, got.raw)

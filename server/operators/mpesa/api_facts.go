@@ -39,6 +39,7 @@ var pushFacts = []operatorapi.Fact{
 	operatorapi.Documented.Fact("another content type, or a body that is no JSON: 400 with the first field", portal, "TestMPesaRefusals"),
 	operatorapi.Documented.Fact("`AccountReference` may have more than 12 characters; `TransactionDesc` more than 13 (assumed)", observed,
 		"TestMPesaRefusals"),
+	operatorapi.ThirdParty.Fact("a blank after `TransactionType` is taken", operatorapi.PublishedClients, "TestMPesaRefusals"),
 	operatorapi.Documented.Fact("`CheckoutRequestID` is `ws_CO_`, the time in Nairobi with one digit more, and the national number", observed,
 		"TestMPesaPush"),
 	operatorapi.Documented.Fact("a second push while the phone rings: 500 `500.001.1001` \"Unable to lock subscriber\"", portal, "TestMPesaLocks"),
@@ -97,6 +98,7 @@ var reversalFacts = []operatorapi.Fact{
 		"TestMPesaReversals"),
 	operatorapi.Documented.Fact("the code of a failed reversal is a text, and its `TransactionID` ends in `0000000`", portal, "TestMPesaReversals"),
 	operatorapi.Documented.Fact("`RecieverIdentifierType` is spelled so, and is 11", portal, "TestMPesaPayoutRefusals"),
+	operatorapi.ThirdParty.Fact("`RecieverIdentifierType` 4 is taken too", operatorapi.PublishedClients, "TestMPesaReversals"),
 }
 
 // inquiryFacts are the facts about the status of transactions, and about balances.

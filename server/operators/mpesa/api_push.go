@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"regexp"
+	"strings"
 	"time"
 
 	"github.com/cauri-dev/cauri/server/operators/operatorapi"
@@ -167,6 +168,7 @@ func (b *pushBody) order(s operatorapi.Sandbox, now time.Time) (*operatorapi.Ord
 	if err := b.check(s, now); err != nil {
 		return nil, err
 	}
+	b.TransactionType = strings.TrimRight(b.TransactionType, " ") // the default of mpesa-api has one (ThirdParty)
 	if b.TransactionType != payBill && b.TransactionType != buyGoods {
 		return nil, refusedField("TransactionType", payBill+" or "+buyGoods)
 	}

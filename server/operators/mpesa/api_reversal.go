@@ -16,8 +16,8 @@ const reversalCall = "reversal"
 
 const reversalCommand = "TransactionReversal"
 
-// receiverType is the type of the receiver of a reversal (Documented).
-const receiverType = "11"
+// receiverTypes are the types of the receiver of a reversal. The first is Documented, the second ThirdParty.
+var receiverTypes = []string{"11", "4"}
 
 // The results of a reversal that records no refund (Documented).
 var (
@@ -47,7 +47,7 @@ func reversalFields() []operatorapi.Field {
 		{Name: "TransactionID", Max: maxConversation, About: "The receipt of the payment, through whatever API it was made."},
 		{Name: "Amount", Types: textOrNumber, Pattern: operatorapi.AmountForm, About: "The amount of the payment: there is no partial reversal."},
 		{Name: "ReceiverParty", Types: textOrNumber, Pattern: shortCodeForm, About: "The short code of the sandbox."},
-		{Name: "RecieverIdentifierType", Types: textOrNumber, Pattern: "^11$", About: "It is spelled so."},
+		{Name: "RecieverIdentifierType", Types: textOrNumber, Pattern: "^(11|4)$", About: "It is spelled so."},
 		{Name: "Remarks", Types: textOrNumber, Max: maxRemarks},
 		{Name: "Occasion", Types: textOrNull, Max: maxRemarks, Optional: true},
 	}...)
@@ -87,7 +87,7 @@ func (b *reversalBody) check(s operatorapi.Sandbox) (int64, error) {
 	if err := checkParty(s, "ReceiverParty", b.ReceiverParty); err != nil {
 		return 0, err
 	}
-	if err := checkIdentifier("RecieverIdentifierType", b.RecieverIdentifierType, receiverType); err != nil {
+	if err := checkIdentifier("RecieverIdentifierType", b.RecieverIdentifierType, receiverTypes...); err != nil {
 		return 0, err
 	}
 	if err := checkResultURLs(s, b.QueueTimeOutURL, b.ResultURL); err != nil {
