@@ -48,8 +48,8 @@ var inSnapshot = []string{
 
 // whole are the statements that read all that a sandbox has of something, with the reason.
 var whole = map[string]string{
-	"AddNativeToken":  "is sent after SortNothing, without which it sorts the tokens of the sandbox",
-	"OpenNativeOrder": "the same", "AddNotice": "the same",
+	"AddNativeToken":  "joins those that go with all of an operator, of which a sandbox keeps 1,000, and is sent after SortNothing, without which it sorts them",
+	"OpenNativeOrder": "is sent after SortNothing, without which it sorts the orders of the sandbox", "AddNotice": "the same",
 	"KeepNativeSetting": "a sandbox has 101 settings of an operator at most", "PurgeNativeSettings": "the same",
 	"AdvanceCount": "counts what was recorded since it was counted last", "CountTransactions": "the same",
 	"BrokenAccounts":  "the accounts whose ledger does not add up, for the status",
@@ -166,7 +166,7 @@ type planning struct {
 func (p *planned) connect(role string, wanted func(name string) bool) *planning {
 	p.T.Helper()
 	c := &planning{planned: p, role: role, conn: ledgertest.Connect(p.T, p.URL), executes: map[string]string{}}
-	c.do("set statement_timeout = '20s'") // what reads everything for each row would take hours
+	c.do("set statement_timeout = '3min'") // what reads everything for each row would take hours
 	for _, name := range statementsOf[role] {
 		if name == "EnterTenantOnReplica" || p.parameters[name] == nil || !wanted(name) {
 			continue
