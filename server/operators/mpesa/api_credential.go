@@ -19,8 +19,6 @@ const (
 	lengthOfCredential = 256
 	// lengthOfInitiatorPassword is the number of characters of an initiator's password.
 	lengthOfInitiatorPassword = 30
-	// The least and the greatest number of characters of a text that is taken for a password.
-	minPassword, maxPassword = 5, 100
 )
 
 const wantedCredential = "the Base64 of 256 bytes: mpesa-initiator-password of the credentials Secret, encrypted for the certificate of this API, " +
@@ -55,23 +53,24 @@ func asInt(is bool) int {
 }
 
 // unpadded removes the padding of PKCS#1 v1.5: 0, 2, at least eight bytes that are not 0, and 0 (RFC 8017, 7.2). Its time
-// does not depend on the text. isOurs is 1 if the padding is right and a text that may be a password follows, otherwise 0.
+// does not depend on the text. isOurs is 1 if the padding is right and a text follows, which has no control characters but
+// those that end a line or are tabs, otherwise 0.
 // isLong is 1 if that text has as many characters as a sandbox's password. password has the last characters.
 func unpadded(padded []byte) (password []byte, isOurs, isLong int) {
 	const least = 2 + 8
-	end, looking, zero, printable := len(padded), 1, 0, 1
+	end, looking, zero, readable := len(padded), 1, 0, 1
 	for i := 2; i < end; i++ {
 		b := padded[i]
 		isZero := subtle.ConstantTimeByteEq(b, 0)
 		zero = subtle.ConstantTimeSelect(looking&isZero, i, zero)
-		isPrintable := subtle.ConstantTimeLessOrEq(' ', int(b)) & subtle.ConstantTimeLessOrEq(int(b), '~')
-		printable &= looking | isPrintable
+		isReadable := subtle.ConstantTimeLessOrEq(' ', int(b)) | subtle.ConstantTimeByteEq(b, '\t') |
+			subtle.ConstantTimeByteEq(b, '\n') | subtle.ConstantTimeByteEq(b, '\r')
+		readable &= looking | isReadable
 		looking &= 1 ^ isZero
 	}
 	length := end - 1 - zero
 	isOurs = subtle.ConstantTimeByteEq(padded[0], 0) & subtle.ConstantTimeByteEq(padded[1], 2) & (1 ^ looking) &
-		subtle.ConstantTimeLessOrEq(least, zero) & subtle.ConstantTimeLessOrEq(minPassword, length) &
-		subtle.ConstantTimeLessOrEq(length, maxPassword) & printable
+		subtle.ConstantTimeLessOrEq(least, zero) & readable
 	isLong = subtle.ConstantTimeEq(int32(length), lengthOfInitiatorPassword)
 	return padded[end-lengthOfInitiatorPassword:], isOurs, isLong
 }
