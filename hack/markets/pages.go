@@ -73,7 +73,7 @@ var (
 		numbers:   []string{"", "premiers chiffres, après l'indicatif", "les numéros de test commencent par"},
 		sources:   []string{"source", "marque", "vue le"},
 		decimals:  "%d décimales", noDecimals: "sans décimales", digits: "`+%s` et %d chiffres", former: ", jusqu'au %s %d",
-		pin: "un code secret sur le téléphone", page: "un code reçu sur le téléphone, sur une page", atLeast: "au moins %s", atMost: "au plus %s",
+		pin: "un code secret sur le téléphone", page: "un code du téléphone, saisi sur une page", atLeast: "au moins %s", atMost: "au plus %s",
 		perDay: "%s par jour", balance: "un solde de %s", seconds: "le téléphone demande pendant %d s",
 		marks:     map[string]string{"documented": "documenté", "third-party": "tiers", "assumed": "supposé"},
 		languages: map[string]string{"en": "anglais", "fr": "français", "sw": "swahili"}, group: "\u00a0",
