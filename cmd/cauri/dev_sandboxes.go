@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -15,6 +16,7 @@ import (
 	"github.com/cauri-dev/cauri/cmd/cauri/cli"
 	"github.com/cauri-dev/cauri/cmd/cauri/sandboxapi"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
+	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
@@ -28,10 +30,16 @@ func (d *dev) sandboxes() []devSandbox {
 		secret := d.resources.Secret(types.NamespacedName{Namespace: s.Namespace, Name: s.CredentialsSecretName()})
 		s.uri, s.key, s.secret = secret["uri"], secret["api-key"], secret["webhook-signing-secret"]
 		s.native = nativeVariablesOf(secret)
+		slices.SortStableFunc(s.native, func(a, b nativeVariables) int { return cmp.Compare(s.first(a.operator), s.first(b.operator)) })
 		s.payer = payerOf(s.SandboxEnvironment, clients)
 		all = append(all, s)
 	}
 	return all
+}
+
+// first returns the index of the first environment of an operator.
+func (s *devSandbox) first(o payments.Operator) int {
+	return slices.IndexFunc(s.Spec.Environments, func(e v1alpha1.Environment) bool { return payments.Operator(e.Operator) == o })
 }
 
 // payerOf returns a test client of a sandbox that pays: one of its first enabled environment, else one of that country, else

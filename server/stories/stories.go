@@ -71,10 +71,11 @@ func spec(resource object) object { return resource["spec"].(object) }
 
 // check returns an error if the story is about the own API of another operator, or the market has no operator like this.
 func (s *Story) check(sandbox object, m Market) error {
-	numbers := operators.TestNumbersOf(m.Operator, m.Country)
-	if _, known := m.Country.Currency(); !known || len(numbers) == 0 {
-		return fmt.Errorf("%s in %s is no market: write an operator (%s) and a country (%s) in which it is", m.Operator, m.Country,
-			payments.OneOf(payments.Operators), payments.OneOf(payments.Countries))
+	switch {
+	case !m.Operator.Valid():
+		return fmt.Errorf("%s is no operator: write %s", m.Operator, payments.OneOf(payments.Operators))
+	case !m.Operator.In(m.Country):
+		return fmt.Errorf("%s is not in %s: it is in %s", m.Operator, m.Country, payments.AllOf(m.Operator.Countries()))
 	}
 	for _, f := range s.entries(sandbox) {
 		when, _ := f["when"].(object)

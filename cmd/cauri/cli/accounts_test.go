@@ -111,7 +111,7 @@ func TestNumbersAreGrouped(t *testing.T) {
 	if strings.Contains(r.out, "+225") || strings.Count(r.out, "\n") != len(payments.TestNumbers) {
 		t.Errorf("--country=rw lists\n%s", r.out)
 	}
-	f.run("numbers", "--operator=airtel").want(t, ExitSuccess, "There are no such test numbers")
+	f.run("numbers", "--operator=airtel").want(t, ExitSuccess, "There are no such test numbers", "It has those of orange/CI, mtn/RW.")
 	completed := run(t, Options{}, "__complete", "pay", "--url="+f.url, "--api-key="+testKey, "--msisdn", "")
 	if completed.err != nil || !strings.Contains(completed.out, awa+"\tApprove  50000 XOF") ||
 		!strings.Contains(completed.out, "+2250730000901\tThe payer approves.  orange/CI\n") {

@@ -53,6 +53,10 @@ does, how a payment from it ends, and how a payout to it ends.`,
 			if err != nil {
 				return err
 			}
+			var pairs []string
+			for i := range all {
+				pairs = append(pairs, all[i].Operator+"/"+all[i].Country)
+			}
 			all = slices.DeleteFunc(all, func(n wire.TestNumber) bool {
 				return operator != "" && !strings.EqualFold(n.Operator, operator) || country != "" && !strings.EqualFold(n.Country, country) ||
 					outcome != "" && n.CollectionOutcome != outcome
@@ -62,7 +66,7 @@ does, how a payment from it ends, and how a payout to it ends.`,
 				return err
 			}
 			msisdn := func(n *wire.TestNumber) string { return n.MSISDN }
-			return printList(cmd, &o, found, msisdn, func(out io.Writer) { printNumbers(out, found.Data) })
+			return printList(cmd, &o, found, msisdn, func(out io.Writer) { printNumbers(out, found.Data, slices.Compact(pairs)) })
 		})
 	}
 	return cmd
@@ -76,10 +80,14 @@ func oneOf[T ~string](flag, value string, codes []T) error {
 	return usage(fmt.Errorf("%s=%s: write one of %s", flag, value, payments.OneOf(codes)))
 }
 
-// printNumbers prints a table for each operator in each country. The API lists them in this order.
-func printNumbers(out io.Writer, all []wire.TestNumber) {
+// printNumbers prints a table for each operator in each country. The API lists them in this order. The sandbox has test numbers
+// of pairs, such as mtn/RW.
+func printNumbers(out io.Writer, all []wire.TestNumber, pairs []string) {
 	if len(all) == 0 {
 		Fprintf(out, "There are no such test numbers in this sandbox.\n")
+		if len(pairs) > 0 {
+			Fprintf(out, "It has those of %s.\n", strings.Join(pairs, ", "))
+		}
 		return
 	}
 	for begin := 0; begin < len(all); {

@@ -167,6 +167,7 @@ func TestExplanationNamesTheCause(t *testing.T) {
 		"a number in another form": {paid("SUCCESS"), "07 00 00 00 01", "request.number_form", "0700000001", "digits only"},
 		"a blocked number":         {changed(paid("SUCCESS"), func(s *sandbox) { s.payers[0].State = "Blocked" }), shop, "number.blocked", "blocked", "save_test_client"},
 		"a number that is well":    {paid("SUCCESS"), shop, "", "awa", ""},
+		"a number without a plus":  {paid("SUCCESS"), strings.TrimPrefix(shop, "+"), "", "awa", ""},
 		"a receiver with a bad grade": {
 			changed(paid("SUCCESS"), func(s *sandbox) {
 				s.check = &wire.ReceiverCheck{ID: "chk_1", State: "finished", Letter: new("D"), Lines: []wire.ReceiverLineView{

@@ -10,6 +10,7 @@ import (
 	"github.com/cauri-dev/cauri/cmd/cauri/sandboxapi"
 	"github.com/cauri-dev/cauri/server/advice"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
+	"github.com/cauri-dev/cauri/server/payments"
 )
 
 // named explains a reference or an order.
@@ -100,8 +101,10 @@ func (e *explaining) number(ctx context.Context, msisdn string) error {
 	e.Kind = Number
 	international := msisdn
 	if !strings.HasPrefix(msisdn, "+") {
-		e.blame(advice.Of(advice.NumberForm, msisdn))
 		international = "+" + msisdn
+		if !hasCallingCode(msisdn) { // of some operators' own APIs, numbers have no plus sign
+			e.blame(advice.Of(advice.NumberForm, msisdn))
+		}
 	}
 	if err := e.holder(ctx, international); err != nil {
 		return err
@@ -126,6 +129,13 @@ func (e *explaining) number(ctx context.Context, msisdn string) error {
 	}
 	e.summarize("")
 	return nil
+}
+
+// hasCallingCode reports whether digits are a number of a country with its calling code.
+func hasCallingCode(digits string) bool {
+	return slices.ContainsFunc(payments.Countries, func(c payments.Country) bool {
+		return strings.HasPrefix(digits, c.CallingCode()) && len(digits) == len(c.CallingCode())+c.Facts().Digits
+	})
 }
 
 // isInvalid reports whether the API refused the form of a number.
