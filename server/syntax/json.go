@@ -128,6 +128,7 @@ func adviceOn(found rune, before byte, reason string) string {
 
 // reasons are the reasons of the parser that no character explains. The first that fits is meant.
 var reasons = []struct{ parser, advice string }{
+	{"exceeded max depth", "lists and objects are nested too deep"},
 	{"after object key:value pair", "a comma is missing before it"},
 	{"after array element", "a comma is missing before it"},
 	{"after object key", "a colon stands between name and value"},
