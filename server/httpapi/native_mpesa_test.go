@@ -432,7 +432,7 @@ func TestMPesaRefusals(t *testing.T) {
 		t.Errorf("another content type is answered %d %s", got.status, got.raw)
 	}
 	for call, want := range map[string]string{
-		"GET " + mpesaPush: "405 405.001", "POST /mpesa/none": "404 404.001.01", "POST /oauth/v1/generate": "405 405.001",
+		"GET " + mpesaPush: "405 405.001", "POST /mpesa/none": "404 404.001.01", "POST ": "404 404.001.01", "POST /": "404 404.001.01", "POST /oauth/v1/generate": "405 405.001",
 	} {
 		method, path, _ := strings.Cut(call, " ")
 		if got := m.call(method, path, ""); fmt.Sprint(got.status, " ", got.body["errorCode"]) != want {

@@ -48,7 +48,8 @@ func (s *sandbox) noRoute(r *http.Request) error {
 	routes := chi.RouteContext(r.Context()).Routes
 	for _, alike := range [][]string{{http.MethodGet, http.MethodHead}, {http.MethodPost}} {
 		found := routes.Find(chi.NewRouteContext(), alike[0], RoutedPath(r.URL))
-		if found != "" && !strings.HasSuffix(found, "*") {
+		isBase := strings.HasSuffix(strings.TrimSuffix(found, "/"), prefix+string(s.api.Operator)) // registered for all methods
+		if found != "" && !strings.HasSuffix(found, "*") && !isBase {
 			refusal.Allow = append(refusal.Allow, alike...)
 		}
 	}
