@@ -33,7 +33,7 @@ func kioskPaid(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Reques
 	if err != nil {
 		return operatorapi.Answer{}, err
 	}
-	paid, err := s.ListPaid(ctx, payments.Country(r.Query.Get("in")), now.Add(-time.Hour), now, skip)
+	paid, err := s.ListPaid(ctx, payments.Country(r.Query.Get("in")), now.Add(-time.Hour), now, payments.SentValue{Value: "none", Others: true}, skip)
 	listed := []string{}
 	for _, t := range paid {
 		listed = append(listed, fmt.Sprint(t.Reference, " ", t.Amount, " ", string(t.NativeSent)))

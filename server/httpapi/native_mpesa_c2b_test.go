@@ -57,6 +57,8 @@ func newC2BShop(t *testing.T) *c2bShop {
 			_, _ = w.Write([]byte(`{"ResultCode":"C2B00012","ResultDesc":"Rejected"}`))
 		case "/number":
 			_, _ = w.Write([]byte(`{"ResultCode":0,"ResultDesc":"Accepted"}`))
+		case "/decimal":
+			_, _ = w.Write([]byte(`{"ResultCode":0.0,"ResultDesc":"Accepted"}`))
 		case "/nothing":
 		default:
 			_, _ = w.Write([]byte(`{"ResultCode":"0","ResultDesc":"Accepted","ThirdPartyTransID":"shop-7"}`))

@@ -157,8 +157,8 @@ func (s *sandbox) Find(ctx context.Context, reference string, operations ...stri
 // HasPending implements [operatorapi.Sandbox].
 func (s *sandbox) HasPending(ctx context.Context, operation, msisdn string) (bool, error) {
 	filter := lists.Filter{Operator: s.api.Operator, Status: payments.Pending, Type: payments.Collection, MSISDN: msisdn}
-	page, err := s.native.ledger.ListTransactions(ctx, s.who.Sandbox.Tenant, filter, nil, inMinute)
-	return slices.ContainsFunc(page, func(t *payments.Transaction) bool { return t.NativeCall == operation }), err
+	t, err := s.findListed(ctx, filter, func(t *payments.Transaction) bool { return t.NativeCall == operation })
+	return t != nil, err
 }
 
 // claim is a phone that a request has claimed.
@@ -174,23 +174,31 @@ func (s *sandbox) Claim(msisdn string) (release func(), claimed bool) {
 	return func() { s.native.claimed.Delete(phone) }, !taken
 }
 
-// inMinute is the number of transactions of a minute that are read at a time.
-const inMinute = 1000
-
 // FindInMinute implements [operatorapi.Sandbox].
 func (s *sandbox) FindInMinute(ctx context.Context, minute time.Time, is func(*payments.Transaction) bool) (*payments.Transaction, error) {
 	end := minute.Add(time.Minute)
-	filter := lists.Filter{Operator: s.api.Operator, CreatedAfter: &minute, CreatedBefore: &end}
+	t, err := s.findListed(ctx, lists.Filter{Operator: s.api.Operator, CreatedAfter: &minute, CreatedBefore: &end}, is)
+	if err == nil && t == nil {
+		err = operatorapi.Refuse(operatorapi.NotFound)
+	}
+	return t, err
+}
+
+// atATime is the number of transactions that are read at a time.
+const atATime = 1000
+
+// findListed returns the newest transaction in a list that the function is accepts; nil: there is none.
+func (s *sandbox) findListed(ctx context.Context, filter lists.Filter, is func(*payments.Transaction) bool) (*payments.Transaction, error) {
 	for after := (*payments.ID)(nil); ; {
-		page, err := s.native.ledger.ListTransactions(ctx, s.who.Sandbox.Tenant, filter, after, inMinute)
+		page, err := s.native.ledger.ListTransactions(ctx, s.who.Sandbox.Tenant, filter, after, atATime)
 		if err != nil {
 			return nil, err
 		}
 		if i := slices.IndexFunc(page, is); i >= 0 {
 			return page[i], nil
 		}
-		if len(page) < inMinute {
-			return nil, operatorapi.Refuse(operatorapi.NotFound)
+		if len(page) < atATime {
+			return nil, nil
 		}
 		after = &page[len(page)-1].ID
 	}

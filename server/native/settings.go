@@ -45,12 +45,12 @@ func (s *sandbox) Kept(ctx context.Context, name string, into any) error {
 
 // ListPaid implements [operatorapi.Sandbox].
 func (s *sandbox) ListPaid(
-	ctx context.Context, in payments.Country, from, before time.Time, skip int,
+	ctx context.Context, in payments.Country, from, before time.Time, of payments.SentValue, skip int,
 ) ([]*payments.Transaction, error) {
 	if skip > operatorapi.MaxSkipped {
 		return nil, nil
 	}
 	return s.native.ledger.ListPaid(ctx, s.who.Sandbox.Tenant, lists.Paid{
-		Operator: s.api.Operator, Country: in, From: from, Before: before, Skip: int32(max(skip, 0)), Most: operatorapi.MaxPaid,
+		Operator: s.api.Operator, Country: in, From: from, Before: before, Sent: of, Skip: int32(max(skip, 0)), Most: operatorapi.MaxPaid,
 	})
 }

@@ -14,6 +14,12 @@ type Callback struct {
 	Vague       bool            // the body of a failure has no reason
 }
 
+// SentValue chooses transactions by what they keep of their requests: those that have a value under a key, or all others.
+type SentValue struct {
+	Key, Value string
+	Others     bool
+}
+
 // PlannedCallback is a callback that is sent when a transaction has its outcome.
 type PlannedCallback struct {
 	URL  string

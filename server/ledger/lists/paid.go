@@ -20,6 +20,7 @@ type Paid struct {
 	Operator     payments.Operator
 	Country      payments.Country
 	From, Before time.Time // in sandbox time
+	Sent         payments.SentValue
 	Skip, Most   int32
 }
 
@@ -29,7 +30,7 @@ func (l *Transactions) ListPaid(ctx context.Context, tenant int64, p Paid) ([]*p
 	rows, err := q.ListPaid(ctx, sqlc.ListPaidParams{
 		Tenant: tenant, Operator: string(p.Operator), Country: string(p.Country), PaidFrom: p.From, PaidBefore: p.Before,
 		After: postgres.UUID(payments.FirstID(p.From.Add(-longestPending))), Before: postgres.UUID(payments.FirstID(p.Before)),
-		Skip: p.Skip, Most: p.Most,
+		Key: p.Sent.Key, Value: p.Sent.Value, Others: p.Sent.Others, Skip: p.Skip, Most: p.Most,
 	})
 	if err != nil {
 		return nil, postgres.Classify(err, "listing paid collections")

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -331,6 +332,9 @@ func judged(reply *operatorapi.Reply) (code, id string, isAnswer bool) {
 	}
 	if reply == nil || reply.Status != http.StatusOK || json.Unmarshal(reply.Body, &body) != nil || body.ResultCode == "" {
 		return "", "", false
+	}
+	if n, err := strconv.ParseFloat(string(body.ResultCode), 64); err == nil && n == 0 { // also 0.0
+		body.ResultCode = accept
 	}
 	if operatorapi.IsText(string(body.ThirdPartyTransID), maxReference) {
 		id = string(body.ThirdPartyTransID)

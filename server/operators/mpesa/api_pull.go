@@ -236,7 +236,8 @@ func pull(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request) (o
 		return operatorapi.Answer{}, err
 	}
 	from := slices.MaxFunc([]time.Time{start, now.Add(-history)}, time.Time.Compare)
-	paid, err := s.ListPaid(ctx, e.Country, from, end.Add(time.Second), int(skip))
+	to := payments.SentValue{Key: "short_code", Value: publicShortCode, Others: string(body.ShortCode) != publicShortCode}
+	paid, err := s.ListPaid(ctx, e.Country, from, end.Add(time.Second), to, int(skip))
 	if err != nil {
 		return operatorapi.Answer{}, err
 	}

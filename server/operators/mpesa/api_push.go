@@ -229,6 +229,9 @@ func (b *pushBody) tellC2B(ctx context.Context, s operatorapi.Sandbox, order *op
 	if err != nil {
 		return err
 	}
+	if answered, err := s.Now(ctx); err != nil || answered.Sub(now) > time.Minute/2 { // the clock was moved: see findReceipt
+		return firstOf(err, operatorapi.Refuse(busy))
+	}
 	order.Callbacks = append([]payments.PlannedCallback{{URL: order.CallbackURL}}, urls.confirmation()...)
 	order.CallbackURL, order.Sent = "", kept
 	return nil

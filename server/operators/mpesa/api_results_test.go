@@ -41,11 +41,14 @@ func (s *oneTransaction) FindCollection(_ context.Context, reference string) (*p
 func TestReceiptOfTheMinuteBefore(t *testing.T) {
 	at := time.Date(2026, 11, 23, 8, 59, 55, 0, time.UTC)
 	receipt := receiptFor(at, 7)
-	s := &oneTransaction{found: &payments.Transaction{
-		Details: payments.Details{Reference: receipt}, NativeCall: c2bCall, Type: payments.Collection, CreatedAt: at.Add(8 * time.Second),
-	}}
-	if found, err := findReceipt(t.Context(), s, receipt, at.Add(time.Minute)); found != s.found {
-		t.Errorf("%s is not found: %v", receipt, err)
+	for _, paid := range []payments.Transaction{
+		{Details: payments.Details{Reference: receipt}, NativeCall: c2bCall},
+		{Details: payments.Details{Reference: "ws_CO_231120261159559712000001"}, NativeCall: pushCall, NativeSent: json.RawMessage(`{"receipt": "` + receipt + `"}`)},
+	} {
+		paid.Type, paid.CreatedAt = payments.Collection, at.Add(8*time.Second)
+		if found, err := findReceipt(t.Context(), &oneTransaction{found: &paid}, receipt, at.Add(time.Minute)); found != &paid {
+			t.Errorf("%s is not found: %v", receipt, err)
+		}
 	}
 }
 

@@ -160,8 +160,8 @@ func (b *reversalBody) refund(ctx context.Context, s operatorapi.Sandbox, i *inq
 	return nil, err
 }
 
-// findReceipt returns the transaction with a receipt. A payment that its payer started has the receipt as its reference, and
-// its shop may have been asked between the receipt and the recording: it may have been created in a later minute.
+// findReceipt returns the transaction with a receipt. A payment that its payer started has the receipt as its reference. The
+// shop may have been asked between the receipt and the recording, so that a payment may have been created in the next minute.
 func findReceipt(ctx context.Context, s operatorapi.Sandbox, receipt string, now time.Time) (*payments.Transaction, error) {
 	minute, ok := minuteOf(receipt, now)
 	if !ok {
@@ -171,5 +171,10 @@ func findReceipt(ctx context.Context, s operatorapi.Sandbox, receipt string, now
 	if err == nil && t.NativeCall == c2bCall || err != nil && !operatorapi.IsRefused(err, operatorapi.NotFound) {
 		return t, err
 	}
-	return s.FindInMinute(ctx, minute, func(t *payments.Transaction) bool { return receiptOf(t) == receipt })
+	isIt := func(t *payments.Transaction) bool { return receiptOf(t) == receipt }
+	t, err = s.FindInMinute(ctx, minute, isIt)
+	if operatorapi.IsRefused(err, operatorapi.NotFound) {
+		return s.FindInMinute(ctx, minute.Add(time.Minute), isIt)
+	}
+	return t, err
 }

@@ -364,9 +364,11 @@ type Sandbox interface {
 	// FindCollection returns the collection of this operator with a reference. Any API may have recorded it.
 	FindCollection(ctx context.Context, reference string) (*payments.Transaction, error)
 	// ListPaid returns the collections of this operator in a country that were paid at a time or later, and before
-	// another, in the order in which they were made. Any API may have recorded them. It leaves out the first ones, as
-	// many as skip says, and returns at most [MaxPaid].
-	ListPaid(ctx context.Context, in payments.Country, from, before time.Time, skip int) ([]*payments.Transaction, error)
+	// another, in the order in which they were made. Any API may have recorded them. The parameter of chooses among them
+	// by their requests. It leaves out the first ones, as many as skip says, and returns at most [MaxPaid].
+	ListPaid(
+		ctx context.Context, in payments.Country, from, before time.Time, of payments.SentValue, skip int,
+	) ([]*payments.Transaction, error)
 	// Keep stores a value under a name of 1 to 80 characters, in place of the one with this name. The value is encoded
 	// as JSON, in at most [MaxKept] bytes. A sandbox keeps the newest 100 values of each operator. A value ends with the
 	// API key that stored it, and with a reset.

@@ -99,8 +99,8 @@ where k.tenant = sqlc.arg(tenant) and k.operator = sqlc.arg(operator) and k.name
 
 -- name: ListPaid :many
 -- Returns the collections of an operator in a country that were paid in a range of time, in the order in
--- which they were made. The id after is less than those of collections that may be paid in the range. It
--- reads the view, as lists with filters do.
+-- which they were made: those whose request has a value under a key, or all others. The id after is less
+-- than those of collections that may be paid in the range. It reads the view, as lists with filters do.
 select t.* from transactions t
 where t.tenant = sqlc.arg(tenant) and t.id = any(array(
   select l.id from listed_transactions l
@@ -109,6 +109,9 @@ where t.tenant = sqlc.arg(tenant) and t.id = any(array(
     and l.id > sqlc.arg(after) and l.id < sqlc.arg(before)
     and l.completed_at >= sqlc.arg(paid_from)::timestamptz
     and l.completed_at < sqlc.arg(paid_before)::timestamptz
+    and (coalesce((select n.sent->>sqlc.arg(key)::text from native_requests n
+      where n.tenant = sqlc.arg(tenant) and n.id = l.id), '') = sqlc.arg(value)::text)
+      <> sqlc.arg(others)::boolean
   order by l.id offset sqlc.arg(skip)::integer limit sqlc.arg(most)::integer))
 order by t.tenant, t.id;
 

@@ -749,7 +749,10 @@ where t.tenant = $1 and t.id = any(array(
     and l.id > $4 and l.id < $5
     and l.completed_at >= $6::timestamptz
     and l.completed_at < $7::timestamptz
-  order by l.id offset $8::integer limit $9::integer))
+    and (coalesce((select n.sent->>$8::text from native_requests n
+      where n.tenant = $1 and n.id = l.id), '') = $9::text)
+      <> $10::boolean
+  order by l.id offset $11::integer limit $12::integer))
 order by t.tenant, t.id
 `
 
@@ -761,13 +764,16 @@ type ListPaidParams struct {
 	Before     pgtype.UUID `db:"before"`
 	PaidFrom   time.Time   `db:"paid_from"`
 	PaidBefore time.Time   `db:"paid_before"`
+	Key        string      `db:"key"`
+	Value      string      `db:"value"`
+	Others     bool        `db:"others"`
 	Skip       int32       `db:"skip"`
 	Most       int32       `db:"most"`
 }
 
 // Returns the collections of an operator in a country that were paid in a range of time, in the order in
-// which they were made. The id after is less than those of collections that may be paid in the range. It
-// reads the view, as lists with filters do.
+// which they were made: those whose request has a value under a key, or all others. The id after is less
+// than those of collections that may be paid in the range. It reads the view, as lists with filters do.
 func (q *Queries) ListPaid(ctx context.Context, arg ListPaidParams) ([]Transaction, error) {
 	rows, err := q.db.Query(ctx, listPaid,
 		arg.Tenant,
@@ -777,6 +783,9 @@ func (q *Queries) ListPaid(ctx context.Context, arg ListPaidParams) ([]Transacti
 		arg.Before,
 		arg.PaidFrom,
 		arg.PaidBefore,
+		arg.Key,
+		arg.Value,
+		arg.Others,
 		arg.Skip,
 		arg.Most,
 	)

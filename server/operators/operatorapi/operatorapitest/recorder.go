@@ -116,7 +116,9 @@ func (Recorder) FindCollection(_ context.Context, reference string) (*payments.T
 }
 
 // ListPaid implements [operatorapi.Sandbox].
-func (Recorder) ListPaid(context.Context, payments.Country, time.Time, time.Time, int) ([]*payments.Transaction, error) {
+func (Recorder) ListPaid(
+	context.Context, payments.Country, time.Time, time.Time, payments.SentValue, int,
+) ([]*payments.Transaction, error) {
 	t, err := found("paid")
 	return []*payments.Transaction{t}, err
 }
