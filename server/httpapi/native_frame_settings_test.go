@@ -33,7 +33,8 @@ func kioskPaid(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Reques
 	if err != nil {
 		return operatorapi.Answer{}, err
 	}
-	paid, err := s.ListPaid(ctx, payments.Country(r.Query.Get("in")), now.Add(-time.Hour), now, payments.SentValue{Value: "none", Others: true}, skip)
+	all := payments.SentValue{Value: "none", Others: true}
+	paid, err := s.ListPaid(ctx, payments.Country(r.Query.Get("in")), now.Add(-time.Hour), now, all, skip)
 	listed := []string{}
 	for _, t := range paid {
 		listed = append(listed, fmt.Sprint(t.Reference, " ", t.Amount, " ", string(t.NativeSent)))
