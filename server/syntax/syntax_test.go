@@ -10,6 +10,7 @@ import (
 
 func TestJSON(t *testing.T) {
 	t.Parallel()
+	deep := `{"a": ` + strings.Repeat("[", 10_000) + strings.Repeat("]", 10_000) + "}"
 	for text, want := range map[string]string{
 		`{}`:                       "",
 		" {\"a\": [1, null]}\n":    "",
@@ -50,6 +51,7 @@ func TestJSON(t *testing.T) {
 		`{"a": , "b": 1}`:          "line 1, column 7 (byte 7) has ',': a value is missing before it",
 		`{"a": 007}`:               "line 1, column 8 (byte 8) has '0': a number has no zeros before it",
 		`{"a": +1}`:                "line 1, column 7 (byte 7) has '+': no value of JSON begins so",
+		deep:                       "line 1, column 10006 (byte 10006) has '[': lists and objects are nested too deep",
 		`?`:                        "line 1, column 1 (byte 1) has '?': no value of JSON begins so",
 	} {
 		if told := syntax.JSON([]byte(text)); told != want {

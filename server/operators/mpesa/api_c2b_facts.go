@@ -53,6 +53,7 @@ var pullFacts = []operatorapi.Fact{
 		"TestMPesaPullTimes"),
 	operatorapi.ThirdParty.Fact("times of a query are Nairobi's", operatorapi.PublishedClients, "TestMPesaPullTimes"),
 	operatorapi.Assumed.Fact("`trxDate` is in UTC, as its Z says", operatorapi.OurChoice, "TestMPesaPull"),
+	operatorapi.Assumed.Fact("Pull lists what was paid to its short code; a payment of `/v1` is one to the sandbox's own", operatorapi.OurChoice, "TestMPesaPull"),
 	operatorapi.Documented.Fact("what was paid more than 48 hours ago is not listed", portal, "TestMPesaPullForgets"),
 	operatorapi.Documented.Fact("`OffSetValue` is a number of payments, and a page has 100", portal, "TestMPesaPullPages"),
 	operatorapi.Documented.Fact("`Response` is a list in a list", portal, "TestMPesaPull"),
