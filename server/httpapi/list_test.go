@@ -211,11 +211,11 @@ func TestBadListParameters(t *testing.T) {
 func TestCursorsThatWereChanged(t *testing.T) {
 	f := newFixture(t)
 	for i := range 3 {
-		f.paid(fmt.Sprint("p", i))
+		f.paid(fmt.Sprint("payment-", i))
 		f.call("POST", "/v1/payments", payment(fmt.Sprint("p", i), object{"scenario": "success"}), withKey(otherKey))
 	}
 	cursor := f.page("limit=1").body["nextCursor"].(string)
-	if got := f.page("cursor=" + cursor).each("reference"); !slices.Equal(got, []string{"p1", "p0"}) {
+	if got := f.page("cursor=" + cursor).each("reference"); !slices.Equal(got, []string{"payment-1", "payment-0"}) {
 		t.Fatalf("after the cursor come %v", got)
 	}
 	for i := range cursor {
@@ -229,7 +229,7 @@ func TestCursorsThatWereChanged(t *testing.T) {
 	}
 	f.call("GET", "/v1/payments?cursor="+cursor, nil, withKey(otherKey)).is(t, 400, "invalid_params")
 	raw, err := base64.RawURLEncoding.DecodeString(cursor)
-	if err != nil || strings.Contains(string(raw), "p2") {
+	if err != nil || strings.Contains(string(raw), "payment") {
 		t.Errorf("the cursor holds %q, %v", raw, err)
 	}
 }
