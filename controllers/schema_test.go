@@ -260,6 +260,7 @@ credentials:
 		"an operator at no URL":               {spec: operatorAt("mtn.example"), refuse: []string{badBaseURL}},
 		"an operator at another scheme":       {spec: operatorAt("ftp://mtn.example"), refuse: []string{badBaseURL}},
 		"an operator at a zone":               {spec: operatorAt("https://[::1%25mtn.example]/"), refuse: []string{badBaseURL}},
+		"an operator at a port too large":     {spec: operatorAt("https://mtn.example:65536"), refuse: []string{badBaseURL}},
 		"an operator at a URL with a query":   {spec: operatorAt("https://mtn.example/?a=b"), refuse: []string{badBaseURLParts}},
 		"an operator at a URL with a user":    {spec: operatorAt("https://user@mtn.example"), refuse: []string{badBaseURLParts}},
 		"an operator at a URL and a fragment": {spec: operatorAt("https://mtn.example/#a"), refuse: []string{badBaseURLParts}},
@@ -288,6 +289,9 @@ credentials:
 		"an @ in the path":   {spec: url("http://shop/@me")},
 		"a URL of callbacks": {spec: "environments: [{operator: mtn, country: RW, callbackHash: true, callbackURL: 'http://shop.team.svc:8080/a?b=c'}]\n"},
 		"a URL of callbacks with a user": {spec: "environments: [{operator: mtn, country: RW, callbackURL: 'http://a@shop.example/'}]\n",
+			refuse: []string{"spec.environments[0].callbackURL: write an absolute http or https URL without a user, for example https://shop.example/callbacks; " +
+				"its host is a name in ASCII, or an address without a zone"}},
+		"a URL of callbacks with port 0": {spec: "environments: [{operator: mtn, country: RW, callbackURL: 'http://shop.example:0/'}]\n",
 			refuse: []string{"spec.environments[0].callbackURL: write an absolute http or https URL without a user, for example https://shop.example/callbacks; " +
 				"its host is a name in ASCII, or an address without a zone"}},
 		"hosts of callbacks": {spec: environments + "callbackHosts: [shop.example, '*.shop.example', '*', 10.0.0.1, '::1', 'fd00::1', '1*.example']"},

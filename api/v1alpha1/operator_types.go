@@ -40,7 +40,7 @@ type OperatorCredentials struct {
 	//
 	// +optional
 	// +kubebuilder:validation:MaxLength=512
-	// +kubebuilder:validation:XValidation:rule="self == '' || isURL(self) && self.matches('^[Hh][Tt][Tt][Pp][Ss]?://([^/?#]*@)?([A-Za-z0-9_.-]+|[[][0-9A-Fa-f:.]+[]])(:[0-9]*)?([/?#]|$)')",message="write an absolute http or https URL, for example https://gateway.example.com/airtel; its host is a name in ASCII, or an address without a zone"
+	// +kubebuilder:validation:XValidation:rule="self == '' || isURL(self) && self.matches('^[Hh][Tt][Tt][Pp][Ss]?://([^/?#]*@)?([A-Za-z0-9_.-]+|[[][0-9A-Fa-f:.]+[]])(:[0-9]*)?([/?#]|$)') && (url(self).getPort() == '' || size(url(self).getPort()) <= 5 && int(url(self).getPort()) >= 1 && int(url(self).getPort()) <= 65535)",message="write an absolute http or https URL, for example https://gateway.example.com/airtel; its host is a name in ASCII, or an address without a zone"
 	// +kubebuilder:validation:XValidation:rule="!self.contains('@') && !self.contains('?') && !self.contains('#')",message="leave the user name, the query and the fragment out of the URL: requests are made to paths below it"
 	BaseURL string `json:"baseURL,omitempty"`
 }

@@ -14,7 +14,7 @@ import (
 
 // ErrHost is the error of a request to a URL for which [HostOf] returns an empty host.
 var ErrHost = errors.New("the host of the URL is neither a name in ASCII nor an address without a zone, " +
-	"or what is special in its password is not encoded")
+	"or what is special in its password is not encoded, or its port is not one of 1 to 65535")
 
 var (
 	names   = regexp.MustCompile(`^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$`)
@@ -81,9 +81,12 @@ func portOf(u *url.URL) string {
 // HostOf returns the host of a URL in the form in which hosts are compared: a name in lower case without a dot at the
 // end, or an address in its usual form. HostOf returns "" for a host that programs interpret differently: an address
 // with a zone, a name with other characters than ASCII, or an IPv4 address that is not four decimal numbers. It also does so
-// for a URL with a user that is [Unclear].
+// for a URL with a user that is [Unclear], and for one with a port that does not exist: only 1 to 65535 do.
 func HostOf(u *url.URL) string {
 	if u.User != nil && Unclear(u) {
+		return ""
+	}
+	if port, err := strconv.ParseUint(cmp.Or(u.Port(), "80"), 10, 16); err != nil || port == 0 {
 		return ""
 	}
 	host := strings.TrimSuffix(u.Hostname(), ".")

@@ -68,8 +68,8 @@ func TestClientRefusesHosts(t *testing.T) {
 	t.Cleanup(server.Close)
 	_, port, _ := strings.Cut(strings.TrimPrefix(server.URL, "http://"), ":")
 	client := egress.Guard{AllowLoopback: true}.Client(egress.ClientOptions{Timeout: time.Minute})
-	for _, host := range []string{"[::ffff:127.0.0.1%25x.shop.example]", "１２７.0.0.1"} {
-		response, err := client.Post("http://"+host+":"+port+"/", "text/plain", strings.NewReader("x"))
+	for _, host := range []string{"[::ffff:127.0.0.1%25x.shop.example]:" + port, "１２７.0.0.1:" + port, "127.0.0.1:0", "127.0.0.1:65536"} {
+		response, err := client.Post("http://"+host+"/", "text/plain", strings.NewReader("x"))
 		if err == nil {
 			_ = response.Body.Close()
 		}

@@ -415,6 +415,7 @@ func TestMPesaRefusals(t *testing.T) {
 		"no till":              {field("PartyB", `"x"`), "400.002.02 Bad Request - Invalid PartyB", 400},
 		"no URL":               {field("CallBackURL", `"x"`), "400.002.02 Bad Request - Invalid CallBackURL", 400},
 		"a URL of another":     {field("CallBackURL", `"https://other.example/x"`), "400.002.02 Bad Request - Invalid CallBackURL", 400},
+		"a URL without port":   {field("CallBackURL", `"http://127.0.0.1:99999/x"`), "400.002.02 Bad Request - Invalid CallBackURL", 400},
 		"no reference":         {field("AccountReference", ""), "400.002.02 Bad Request - Invalid AccountReference", 400},
 		"a long reference":     {field("AccountReference", `"`+strings.Repeat("x", 81)+`"`), "400.002.02 Bad Request - Invalid AccountReference", 400},
 		"no description":       {field("TransactionDesc", ""), "400.002.02 Bad Request - Invalid Remarks", 400},
