@@ -1,6 +1,7 @@
 package native
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -34,7 +35,7 @@ func (n *Native) call(api *operatorapi.API, route *operatorapi.Route) httpfront.
 			return httpfront.Answer{}, refusedCall{err, s, route}
 		}
 		a := answerOf(api, answered, s.who)
-		a.Before, a.Hint = s.recorded.BeforeAnswer, s.recorded.Hint
+		a.Before, a.Hint = s.recorded.BeforeAnswer, cmp.Or(answered.Detail, s.recorded.Hint)
 		if answered.Outcome {
 			a.Due = s.recorded.AnswerAt
 		}

@@ -35,6 +35,9 @@ const (
 	noProductCode = "keymanagement.service.InvalidAPICallAsNoApiProductMatchFound"
 )
 
+// noProductHere says the same to a person.
+const noProductHere = "the token is right, but no app of a sandbox has this product: it is not simulated"
+
 type gatewayFault struct {
 	Fault struct {
 		FaultString string `json:"faultstring"`
@@ -67,5 +70,5 @@ func productRoutes() (all []operatorapi.Route) {
 func hasNoProduct(context.Context, operatorapi.Sandbox, *operatorapi.Request) (operatorapi.Answer, error) {
 	var f gatewayFault
 	f.Fault.FaultString, f.Fault.Detail.ErrorCode = noProduct, noProductCode
-	return operatorapi.Answer{Status: http.StatusUnauthorized, Body: f}, nil
+	return operatorapi.Answer{Status: http.StatusUnauthorized, Body: f, Detail: noProductHere}, nil
 }

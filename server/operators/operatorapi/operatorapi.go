@@ -243,7 +243,7 @@ type Answer struct {
 	Header  http.Header
 	Body    any    // encoded as JSON, except a [Text]; nil: none
 	Reason  Reason // only for a refusal: the code in the header X-Cauri-Reason; empty: [Refusal.Code]
-	Detail  string // only for a refusal: what is wrong; empty: Detail of the [Refusal]
+	Detail  string // what a person should know, in X-Cauri-Reason and in the request log; empty for a refusal: Detail of the [Refusal]
 	Outcome bool   // whether the body has the outcome of the recorded transaction: the answer then waits for the latency
 	// Await returns the body after the payer of the recorded transaction has decided. The answer waits for the decision
 	// only if the transaction is pending. If the wait ends without an outcome, the body is the field Body. Await is nil
