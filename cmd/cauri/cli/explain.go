@@ -22,6 +22,8 @@ func (p *program) explainCommand() *cobra.Command {
 		Long: `Say what happened to a transaction (TX_...), an event (evt_...), a request (log_...), a check
 of the receiver (chk_...), a reference, an order or a number: a timeline, the cause with
 its code, and at most three steps. Codes stay as they are: docs/agents.md has all of them.
+It also takes an id that the operator gave to one of the newest 100 transactions, such as
+a receipt.
 
 If the receiver answered the signature that it computed, the command finds out how it
 computed it, with the secrets that are known on this machine. It prints none of them.`,

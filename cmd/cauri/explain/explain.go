@@ -1,5 +1,6 @@
-// Package explain says what happened to a transaction, an event, a request, a check, an order or a number: a timeline, the cause and
-// what to do. It asks the API of the sandbox, and prints nothing: the command line and `cauri mcp` tell it.
+// Package explain says what happened to a transaction, an event, a request, a check, an order, a number or an operator's id: a
+// timeline, the cause and what to do. It asks the API of the sandbox, and prints nothing: the command line and `cauri mcp` tell
+// it.
 package explain
 
 import (
@@ -99,8 +100,8 @@ const (
 // number matches phone numbers, also in wrong forms.
 var number = regexp.MustCompile(`^\+?[0-9][0-9 ]{5,17}$`)
 
-// Explain says what happened to an id: TX_, evt_, log_ or chk_, a reference, an order or a number. It returns [NotFoundError], or the
-// error of the API.
+// Explain says what happened to an id: TX_, evt_, log_ or chk_, a reference, an order, a number, or an id that the operator gave
+// to one of the newest 100 transactions. It returns [NotFoundError], or the error of the API.
 func (x *Explainer) Explain(ctx context.Context, id string) (*Explanation, error) {
 	id = strings.TrimSpace(id)
 	e := &explaining{Explainer: x, Explanation: Explanation{ID: id}}

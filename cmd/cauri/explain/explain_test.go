@@ -253,6 +253,22 @@ func TestWhatIsNotThereIsAnsweredWithWhatIs(t *testing.T) {
 	}
 }
 
+// An id that the operator gave names its transaction. Words, amounts and names of fields in its payload do not.
+func TestIDsOfOperators(t *testing.T) {
+	t.Parallel()
+	s := paid("SUCCESS").sent("delivered", attempt(204, ""))
+	s.payments[0].Raw = json.RawMessage(`{"_simulated":true,"Amount12":"1500","Status":"TS","Text":"Successful","Item":[{"Name":"Receipt","Value":"UKT1A2B3C4"}]}`)
+	x := s.start(t)
+	if found, err := x.Explain(t.Context(), "UKT1A2B3C4"); err != nil || found.Kind != explain.Transaction || found.Timeline[0].ID != tx {
+		t.Errorf("the receipt is explained as %+v, %v", found, err)
+	}
+	for _, id := range []string{"UKT1A2B3C", "1500", "Successful", "Amount12", "TS"} {
+		if found, err := x.Explain(t.Context(), id); !errors.As(err, new(*explain.NotFoundError)) {
+			t.Errorf("%s is explained as %+v, %v", id, found, err)
+		}
+	}
+}
+
 // A sandbox that answers nothing has a cause too.
 func TestRefusalOfTheSandboxIsACause(t *testing.T) {
 	t.Parallel()

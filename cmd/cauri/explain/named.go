@@ -1,11 +1,14 @@
 package explain
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/url"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/cauri-dev/cauri/cmd/cauri/sandboxapi"
 	"github.com/cauri-dev/cauri/server/advice"
@@ -80,13 +83,22 @@ func (e *explaining) neverRecorded(ctx context.Context, id string) error {
 	return nil
 }
 
+// nothingNamed explains an id that an operator gave to one of the newest transactions, such as a receipt of M-Pesa. Other ids
+// name nothing.
 func (e *explaining) nothingNamed(ctx context.Context, id string) error {
-	newest, err := e.API.Payments(ctx, nil, 5)
+	newest, err := e.API.Payments(ctx, nil, mostRows)
 	if err != nil {
 		return err
 	}
-	missing := &NotFoundError{ID: id, Kind: "transaction, event, request, check, reference, order or number"}
-	for i := range newest {
+	if quoted, err := json.Marshal(id); err == nil && isOperatorID(id) {
+		for i := range newest {
+			if bytes.Contains(newest[i].Raw, append([]byte{':'}, quoted...)) {
+				return e.ofTransaction(ctx, &newest[i])
+			}
+		}
+	}
+	missing := &NotFoundError{ID: id, Kind: "transaction, event, request, check, reference, order, number or id of an operator"}
+	for i := range newest[:min(len(newest), 5)] {
 		has := newest[i].Reference
 		if !isWord.MatchString(has) {
 			has = newest[i].ID
@@ -94,6 +106,11 @@ func (e *explaining) nothingNamed(ctx context.Context, id string) error {
 		missing.Has = append(missing.Has, has)
 	}
 	return missing
+}
+
+// isOperatorID reports whether an id may be one of an operator, and is neither a word nor an amount of a payload.
+func isOperatorID(id string) bool {
+	return len(id) >= 8 && strings.ContainsFunc(id, unicode.IsLetter) && strings.ContainsFunc(id, unicode.IsDigit)
 }
 
 // number explains a phone number: who has it, and what its last transaction and its refused requests are.

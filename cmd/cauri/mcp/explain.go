@@ -50,8 +50,8 @@ type explainOutput struct {
 
 var explainTool = define(tool{
 	name: "explain", title: "What happened to it", reads: true,
-	description: "What happened to a transaction, an event, a request, a check, an order or a number: a timeline (request, prompt, faults, " +
-		"settlement, attempts), the cause, and the next step.",
+	description: "What happened to a transaction, an event, a request, a check, an order, a number or an operator's id: a timeline (request, " +
+		"prompt, faults, settlement, attempts), the cause, and the next step.",
 }, func(ctx context.Context, c *call, in *explainInput) (*explainOutput, error) {
 	found, err := c.explainer().Explain(ctx, in.ID)
 	if err != nil {
