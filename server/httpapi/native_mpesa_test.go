@@ -419,6 +419,8 @@ func TestMPesaRefusals(t *testing.T) {
 		"no reference":         {field("AccountReference", ""), "400.002.02 Bad Request - Invalid AccountReference", 400},
 		"a long reference":     {field("AccountReference", `"`+strings.Repeat("x", 81)+`"`), "400.002.02 Bad Request - Invalid AccountReference", 400},
 		"no description":       {field("TransactionDesc", ""), "400.002.02 Bad Request - Invalid Remarks", 400},
+		"small letters":        {strings.ReplaceAll(good, "PartyA", "partyA"), "400.002.02 Bad Request - Invalid PartyA", 400},
+		"other capitals":       {strings.ReplaceAll(good, "CallBackURL", "CallbackUrl"), "400.002.02 Bad Request - Invalid CallBackURL", 400},
 		"a list as short code": {field("BusinessShortCode", `[]`), "400.002.02 Bad Request - Invalid BusinessShortCode", 400},
 	} {
 		got := m.call("POST", mpesaPush, c.body)
@@ -450,11 +452,15 @@ func TestMPesaRefusals(t *testing.T) {
 		{`"Amount":5`, `"Amount":"5.0"`}, {`"PhoneNumber":"254712000001"`, `"PhoneNumber":254712000001`}, {`"order-1042"`, `"fifteen-letters"`},
 		{`"CustomerPayBillOnline"`, `"CustomerBuyGoodsOnline"`}, {`"CustomerPayBillOnline"`, `"CustomerPayBillOnline "`},
 		{`"PartyB":"174379"`, `"PartyB":600000`}, {`"BusinessShortCode":"174379"`, `"BusinessShortCode":174379`},
+		{`"Amount":5`, `"Amount":5,"amount":999`},
 	} {
 		if got := m.call("POST", mpesaPush, strings.Replace(good, change[0], change[1], 1)); got.status != http.StatusOK {
 			t.Errorf("%d is answered %s", i, got.raw)
 		}
 		f.finish()
+	}
+	if most := read[int64](f, "select max(amount) from transactions"); most != 5 {
+		t.Errorf("somebody pays %d", most)
 	}
 }
 

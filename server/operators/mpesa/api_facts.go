@@ -39,6 +39,8 @@ var pushFacts = []operatorapi.Fact{
 	operatorapi.Documented.Fact("another content type, or a body that is no JSON: 400 with the first field", portal, "TestMPesaRefusals"),
 	operatorapi.Documented.Fact("`AccountReference` may have more than 12 characters; `TransactionDesc` more than 13 (assumed)", observed,
 		"TestMPesaRefusals"),
+	operatorapi.ThirdParty.Fact("names of fields count with their capitals: `CallbackURL` is not `CallBackURL`", operatorapi.PublishedClients,
+		"TestMPesaRefusals"),
 	operatorapi.ThirdParty.Fact("a blank after `TransactionType` is taken", operatorapi.PublishedClients, "TestMPesaRefusals"),
 	operatorapi.Documented.Fact("`CheckoutRequestID` is `ws_CO_`, the time in Nairobi with one digit more, and the national number", observed,
 		"TestMPesaPush"),

@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/url"
 	"regexp"
 	"slices"
@@ -34,7 +35,7 @@ var (
 
 const (
 	wantedNumber = "254 and the nine digits of a number of KE, without a plus sign"
-	wantedTime   = "14 digits, YYYYMMDDHHmmss"
+	wantedTime   = "a time of 14 digits, YYYYMMDDHHmmss"
 	wantedURL    = "an http or https URL whose host spec.callbackHosts allows"
 	maxURL       = 2048
 )
@@ -58,6 +59,33 @@ func decode(r *operatorapi.Request, first string, into any) error {
 		refused.ErrorCode = wrongFieldPrefix + field
 	}
 	return err
+}
+
+// decodeExpress decodes the body of a request to M-Pesa Express, which knows a field only by the exact letters of its name
+// (ThirdParty: a client that wrote businessShortCode was refused). Package json takes a name in any case.
+func decodeExpress(r *operatorapi.Request, fields []operatorapi.Field, into any) error {
+	var sent map[string]json.RawMessage
+	if json.Unmarshal(r.Body, &sent) != nil {
+		return decode(r, fields[0].Name, into)
+	}
+	exact := map[string]json.RawMessage{}
+	for _, f := range fields {
+		value, there := sent[f.Name]
+		if there {
+			exact[f.Name] = value
+			continue
+		}
+		for name := range sent {
+			if strings.EqualFold(name, f.Name) {
+				return refusedField(f.Name, "the name with exactly these capitals: the body has it with others")
+			}
+		}
+	}
+	body, err := json.Marshal(exact)
+	if err != nil {
+		return fmt.Errorf("encoding what was decoded: %w", err)
+	}
+	return decode(&operatorapi.Request{Header: r.Header, Body: body}, fields[0].Name, into)
 }
 
 // amountOf returns an amount in whole shillings, from a number or from a text with one.

@@ -56,7 +56,7 @@ func pushRoutes() []operatorapi.Route {
 				Summary: "What came of a push", Mark: operatorapi.Documented, Source: portal,
 				Body: `{"BusinessShortCode": "` + exampleShortCode + `", "Password": "` + examplePassword + `", "Timestamp": "` + exampleTimestamp + `", ` +
 					`"CheckoutRequestID": "` + exampleCheckout + `"}`,
-				Request: append(signedFields(), operatorapi.Field{Name: "CheckoutRequestID", Pattern: checkoutForm}), Status: http.StatusOK,
+				Request: queryFields, Status: http.StatusOK,
 				Answer: `{"ResponseCode": "0", "ResponseDescription": "` + queried + `", "MerchantRequestID": "` + exampleMerchant + `", ` +
 					`"CheckoutRequestID": "` + exampleCheckout + `", "ResultCode": "0", "ResultDesc": "The service request is processed successfully."}`,
 				Response: []operatorapi.Field{
@@ -89,6 +89,8 @@ var pushFields = append(signedFields(), []operatorapi.Field{
 	{Name: "TransactionDesc", Types: textOrNumber, Max: maxDescription, About: "Without it, the answer names `Remarks`. The bound is assumed."},
 }...)
 
+var queryFields = append(signedFields(), operatorapi.Field{Name: "CheckoutRequestID", Pattern: checkoutForm})
+
 // pushBody is the body of a push.
 type pushBody struct {
 	signed
@@ -111,7 +113,7 @@ const (
 // push records a collection, and answers with its ids.
 func push(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request) (operatorapi.Answer, error) {
 	var body pushBody
-	if err := decode(r, "BusinessShortCode", &body); err != nil {
+	if err := decodeExpress(r, pushFields, &body); err != nil {
 		return operatorapi.Answer{}, err
 	}
 	now, err := s.Now(ctx)
@@ -263,7 +265,7 @@ func query(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request) (
 		signed
 		CheckoutRequestID string `json:"CheckoutRequestID"`
 	}
-	if err := decode(r, "BusinessShortCode", &body); err != nil {
+	if err := decodeExpress(r, queryFields, &body); err != nil {
 		return operatorapi.Answer{}, err
 	}
 	now, err := s.Now(ctx)
