@@ -56,7 +56,7 @@ func (o *Outcome) why() english.Phrase {
 		if o.Limit != "" {
 			return english.Say("The operator takes %s at most.", o.Limit)
 		}
-		return english.Say("A balance would be larger than one may be.")
+		return english.Say("The amount is outside the limits of the operator or of the number, or a balance would be too large.")
 	case payments.ServiceUnavailable:
 		return english.Say("The operator did not work.")
 	}
@@ -93,7 +93,7 @@ func (o *Outcome) do() string {
 	case payments.UnknownMSISDN:
 		return "Add a test client with this number, or take a number that the sandbox knows. Check the form of the number: +, code of the country, all digits."
 	case payments.LimitExceeded:
-		return "Send a smaller amount, or give the number a smaller balance."
+		return "Send an amount within the limits of the operator and of the number, or give the number a smaller balance."
 	case payments.ServiceUnavailable:
 		return "The shop tries again later, with a new reference."
 	}

@@ -35,13 +35,17 @@ func TestExplanationNamesTheCause(t *testing.T) {
 		says    string // in the summary
 		step    string // of the first step: its tool, or a part of its change
 	}{
-		"all is well":        {paid("SUCCESS").sent("delivered", attempt(204, "")), tx, "", "acknowledged its event at attempt 1", ""},
-		"a wrong PIN":        {paid("PIN_INVALID"), tx, "payment.pin_invalid", "The PIN was wrong.", "pay again"},
-		"a low balance":      {paid("INSUFFICIENT_FUNDS"), "r1", "payment.insufficient_funds", "below 1500 XOF", "save_test_client"},
-		"a timeout":          {paid("TIMEOUT"), tx, "payment.timeout", "Nobody answered in time.", "releases the order"},
-		"a cancellation":     {paid("USER_CANCELLED"), tx, "payment.user_cancelled", "canceled on the phone", "as not paid"},
-		"a blocked account":  {paid("ACCOUNT_BLOCKED"), tx, "payment.account_blocked", "blocked", "save_test_client"},
-		"a limit":            {paid("LIMIT_EXCEEDED"), tx, "payment.limit_exceeded", "larger than one may be", "smaller"},
+		"all is well":       {paid("SUCCESS").sent("delivered", attempt(204, "")), tx, "", "acknowledged its event at attempt 1", ""},
+		"a wrong PIN":       {paid("PIN_INVALID"), tx, "payment.pin_invalid", "The PIN was wrong.", "pay again"},
+		"a low balance":     {paid("INSUFFICIENT_FUNDS"), "r1", "payment.insufficient_funds", "below 1500 XOF", "save_test_client"},
+		"a timeout":         {paid("TIMEOUT"), tx, "payment.timeout", "Nobody answered in time.", "releases the order"},
+		"a cancellation":    {paid("USER_CANCELLED"), tx, "payment.user_cancelled", "canceled on the phone", "as not paid"},
+		"a blocked account": {paid("ACCOUNT_BLOCKED"), tx, "payment.account_blocked", "blocked", "save_test_client"},
+		"a limit":           {paid("LIMIT_EXCEEDED"), tx, "payment.limit_exceeded", "outside the limits", "within the limits"},
+		"the operator's limit": {changed(paid("LIMIT_EXCEEDED"), func(s *sandbox) {
+			p := &s.payments[0]
+			p.Operator, p.Country, p.Currency, p.Amount = "mpesa", "KE", "KES", 250_001
+		}), tx, "payment.limit_exceeded", "takes 250000 KES at most", "within the limits"},
 		"maintenance":        {paid("SERVICE_UNAVAILABLE"), tx, "payment.service_unavailable", "did not work", "later"},
 		"a former reference": {paid("DUPLICATE_REFERENCE"), tx, "payment.duplicate_reference", "has this reference", "new reference"},
 		"an unknown payer":   {changed(paid("UNKNOWN_MSISDN"), func(s *sandbox) { s.payers = nil }), tx, "payment.unknown_msisdn", "no test client", "list_payers"},

@@ -194,6 +194,9 @@ func outcomeOf(t *wire.Payment) advice.Outcome {
 	if o.Type != payments.Collection {
 		o.Amount = money(t.Amount, t.Currency)
 	}
+	if limit := payments.Facts(payments.Operator(t.Operator), payments.Country(t.Country)).MaxAmount; limit > 0 && t.Amount > limit {
+		o.Limit = money(limit, t.Currency)
+	}
 	if w := operators.CheckLength(nil, t.MSISDN); w != nil {
 		o.Length = w.String() + "."
 	}
