@@ -19,9 +19,9 @@ credentials of the operators' own APIs. Then it prints a line for each transacti
 event and attempt to deliver an event, like cauri tail. Press s to see the state of the sandboxes, o to open the console in a
 browser, and Ctrl-C to stop.
 
-Without --file there is a sample: every operator in every country, and two phones that
-approve, in Côte d'Ivoire and in Rwanda. With --country, your own country comes first,
-and the phone is one of it. --print-sample prints the sample, to edit it.
+Without --file there is a sample: every operator in each of its countries, and two
+phones that approve, in Côte d'Ivoire and in Rwanda. With --country, your own country
+comes first, and the phone is one of it. --print-sample prints the sample, to edit it.
 
 The database is --database-url (CAURI_DATABASE_URL, never DATABASE_URL), else a
 Postgres that the command starts and removes again; --data keeps its data.`,

@@ -35,7 +35,7 @@ func (p devPhone) Market() (m sandboxes.Market) {
 	return m
 }
 
-// devSample returns the resources of `cauri dev` without files: every operator in every country. With a country, its
+// devSample returns the resources of `cauri dev` without files: every operator in each of its countries. With a country, its
 // environments and its currency come first, and the only phone is of it. It returns an error for a country that is no
 // market.
 func devSample(country payments.Country) ([]byte, error) {
