@@ -16,11 +16,10 @@ func (o devOptions) storyMarket() (*stories.Story, stories.Market, error) {
 	if story == nil {
 		return nil, stories.Market{}, fmt.Errorf("--story=%s: there is no such story: `cauri stories` lists them", o.story)
 	}
-	market := story.Market()
 	if o.country != "" {
-		market.Country = o.countryCode()
+		return story, story.In(o.countryCode()), nil
 	}
-	return story, market, nil
+	return story, story.Market(), nil
 }
 
 // storyManifests returns the resources of the story of --story.

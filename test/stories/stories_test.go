@@ -64,7 +64,8 @@ func TestStories(t *testing.T) {
 func elsewhere(i int, story *told.Story) (market told.Market, there bool) {
 	others := []told.Market{
 		{Operator: payments.Orange, Country: payments.CoteDIvoire}, {Operator: payments.MTN, Country: payments.Benin},
-		{Operator: payments.Moov, Country: payments.Togo},
+		{Operator: payments.Moov, Country: payments.Togo}, {Operator: payments.MPesa, Country: "KE"},
+		{Operator: payments.Orange, Country: "SN"},
 	}
 	for _, market := range []told.Market{others[i%len(others)], others[1]} { // the second for a story of MTN's own API
 		if _, _, err := story.Resources(market); err == nil {
