@@ -51,6 +51,13 @@ func (v *visit) storiesOn() (on []*stories.Story) {
 	return on
 }
 
+// told returns the stories that can happen with the operators of the sandbox: those of an operator's own API only where it is.
+func (v *visit) told() []stories.Story {
+	return slices.DeleteFunc(slices.Clone(stories.All()), func(s stories.Story) bool {
+		return s.OwnAPI() != "" && !v.who.Sandbox.Has(s.OwnAPI())
+	})
+}
+
 // plays reports whether a story is played.
 func (v *visit) plays(s *stories.Story) bool {
 	return slices.ContainsFunc(v.storiesOn(), func(on *stories.Story) bool { return on.Name == s.Name })

@@ -145,7 +145,7 @@ func storiesShown(v *visit, l *storiesPage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		for _, s := range stories.All() {
+		for _, s := range v.told() {
 			if len(s.Needs()) == 0 {
 				templ_7745c5c3_Err = storyCard(v, &s).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
@@ -183,7 +183,7 @@ func storiesShown(v *visit, l *storiesPage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		for _, s := range stories.All() {
+		for _, s := range v.told() {
 			if len(s.Needs()) > 0 {
 				templ_7745c5c3_Err = storyCard(v, &s).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {

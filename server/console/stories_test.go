@@ -38,9 +38,16 @@ func TestStoriesAreBegunAndEnded(t *testing.T) {
 	b := f.playing()
 	for _, s := range stories.All() {
 		f.mayChange()
-		b.get(checkout+"/stories").has(t, string(s.Title), string(s.What), string(s.Correct))
+		page := b.get(checkout + "/stories")
+		if s.OwnAPI() == payments.MPesa {
+			if strings.Contains(page.text, s.Name) {
+				t.Errorf("%s is shown to a sandbox without M-Pesa", s.Name)
+			}
+			continue
+		}
+		page.has(t, string(s.Title), string(s.What), string(s.Correct))
 		if needs := s.Needs(); len(needs) > 0 {
-			b.get(checkout+"/stories").has(t, "Needs: "+strings.Join(needs, ", "), "cauri dev --story="+s.Name)
+			page.has(t, "Needs: "+strings.Join(needs, ", "), "cauri dev --story="+s.Name)
 			if got := b.post(checkout, "/stories", url.Values{"begin": {s.Name}}); got.status != http.StatusBadRequest {
 				t.Errorf("%s: answered %d", s.Name, got.status)
 			}
@@ -55,7 +62,7 @@ func TestStoriesAreBegunAndEnded(t *testing.T) {
 		if got := f.listed(); got != listed {
 			t.Errorf("%s: on are %s, and before %s", s.Name, got, listed)
 		}
-		page := b.get(checkout + "/stories")
+		page = b.get(checkout + "/stories")
 		page.has(t, "A story is being played.", "Open", "nothing else", "A story is being played: "+string(s.Title)+".")
 		for _, step := range s.Steps("+250 790 000 901") {
 			page.has(t, step.String())

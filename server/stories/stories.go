@@ -43,10 +43,10 @@ func (s *Story) Text() []byte {
 // Resources returns the sandbox and the Expectation of the story in a market, as kubectl applies them. It returns an
 // error for a market in which the story cannot happen.
 func (s *Story) Resources(m Market) (sandbox, expectation map[string]any, err error) {
-	sandbox, expectation = s.parsed()
-	if err := s.check(sandbox, m); err != nil {
+	if err := s.check(m); err != nil {
 		return nil, nil, err
 	}
+	sandbox, expectation = s.parsed()
 	s.move(sandbox, m)
 	s.move(expectation, m)
 	return sandbox, expectation, nil
@@ -70,21 +70,22 @@ func (s *Story) parsed() (sandbox, expectation object) {
 func spec(resource object) object { return resource["spec"].(object) }
 
 // check returns an error if the story is about the own API of another operator, or the market has no operator like this.
-func (s *Story) check(sandbox object, m Market) error {
+func (s *Story) check(m Market) error {
 	switch {
 	case !m.Operator.Valid():
 		return fmt.Errorf("%s is no operator: write %s", m.Operator, payments.OneOf(payments.Operators))
 	case !m.Operator.In(m.Country):
 		return fmt.Errorf("%s is not in %s: it is in %s", m.Operator, m.Country, payments.AllOf(m.Operator.Countries()))
 	}
-	if of := s.ownAPI(sandbox); of != "" && of != m.Operator {
+	if of := s.OwnAPI(); of != "" && of != m.Operator {
 		return fmt.Errorf("%s is a story of %s's own API: it does not happen with %s", s.Name, of.Name(), m.Operator.Name())
 	}
 	return nil
 }
 
-// ownAPI returns the operator whose own API the story is about; "" if it happens with each operator.
-func (s *Story) ownAPI(sandbox object) payments.Operator {
+// OwnAPI returns the operator whose own API the story is about; "" if it happens with each operator.
+func (s *Story) OwnAPI() payments.Operator {
+	sandbox, _ := s.parsed()
 	for _, f := range s.entries(sandbox) {
 		when, _ := f["when"].(object)
 		if of, named := when["operator"].(string); named {
@@ -161,9 +162,8 @@ func (s *Story) Market() Market {
 // In returns the market of the story in a country: with the operator of its file, or with the first one of the country if that
 // one is not there. A story about an operator's own API keeps its operator.
 func (s *Story) In(c payments.Country) Market {
-	sandbox, _ := s.parsed()
 	m := Market{s.Market().Operator, c}
-	if m.Operator.In(c) || s.ownAPI(sandbox) != "" {
+	if m.Operator.In(c) || s.OwnAPI() != "" {
 		return m
 	}
 	for _, there := range payments.Markets {
