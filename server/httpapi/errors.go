@@ -145,7 +145,7 @@ func undetectedFields(e service.ErrUndetected) *wire.Error {
 	}
 	wrong := wire.FieldErrors{}
 	if e.Operator {
-		wrong["operator"] = []string{"cannot be detected from the msisdn: send one of " + payments.List(e.Known.Operators())}
+		wrong["operator"] = []string{"cannot be detected from the msisdn: send one of " + payments.List(e.Known.OperatorsFor(e.In))}
 	}
 	if e.Country {
 		wrong["country"] = []string{"cannot be detected from the msisdn: send one of " + payments.List(e.Known.Countries())}

@@ -60,6 +60,8 @@ func TestASandboxKnowsTheMarketsThatItNames(t *testing.T) {
 		{"a number of another length", "POST", "/v1/payments", payment("r2", object{"currency": "KES", "msisdn": "+25472200000", "operator": nil, "country": nil}),
 			400, "msisdn", "+25472200000 has 8 digits after +254, and a number of KE has 9"},
 		{"a number of a third operator", "POST", "/v1/payments", payment("r3", object{"currency": "KES", "msisdn": "+254770000000", "operator": nil, "country": nil}),
+			400, "operator", "cannot be detected from the msisdn: send one of mpesa"},
+		{"a number of a third operator of Rwanda", "POST", "/v1/payments", payment("r3", object{"msisdn": "+250710000000", "operator": nil, "country": nil}),
 			400, "operator", all + ", mpesa"},
 		{"a number of a third country", "POST", "/v1/payments", payment("r4", object{"currency": "KES", "msisdn": "+33612345678", "operator": nil, "country": nil}),
 			400, "country", more + ", KE"},

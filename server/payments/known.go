@@ -75,6 +75,21 @@ func (k *Known) Currencies() []Currency {
 	return k.currencies
 }
 
+// OperatorsFor returns the operators that a request for a country may name, in the order of [Operators]: those of the country. It
+// returns all for a country that is not known, and for one that every sandbox knows: answers for those do not change
+// (docs/decisions/0110).
+func (k *Known) OperatorsFor(c Country) (in []Operator) {
+	if !slices.Contains(k.Countries(), c) || slices.Contains(KnownEverywhere.countries, c) {
+		return k.Operators()
+	}
+	for _, o := range k.Operators() {
+		if k.Has(o, c) {
+			in = append(in, o)
+		}
+	}
+	return in
+}
+
 // CountriesOf returns the countries of an operator, in the order of [Countries].
 func (k *Known) CountriesOf(o Operator) (in []Country) {
 	for _, c := range k.Countries() {

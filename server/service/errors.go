@@ -52,6 +52,7 @@ func (e ErrWrongCurrency) Error() string {
 // number does not determine it.
 type ErrUndetected struct {
 	Operator, Country bool
+	In                payments.Country       // country of the request or of the number; empty: it is not known
 	Length            *operators.WrongLength // what is wrong with the length; nil: it is right, or the country is not known
 	Known             *payments.Known        // what the sandbox knows
 }

@@ -54,7 +54,10 @@ func undetected(sandbox *sandboxes.Sandbox, market sandboxes.Market, msisdn stri
 	if market.Operator != "" && market.Country != "" {
 		return nil
 	}
-	return ErrUndetected{market.Operator == "", market.Country == "", operators.CheckLength(sandbox.Known, msisdn), sandbox.Known}
+	return ErrUndetected{
+		Operator: market.Operator == "", Country: market.Country == "", In: market.Country,
+		Length: operators.CheckLength(sandbox.Known, msisdn), Known: sandbox.Known,
+	}
 }
 
 // environmentFor returns the environment for an order. It returns [ErrNoStore], [ErrNoEnvironment] or
