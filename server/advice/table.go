@@ -47,7 +47,7 @@ var table = []cause{
 	{NumberBlocked, "The number is blocked", "The SIM of %s is blocked: it can neither pay nor be paid", "Set its state to Active.", []any{"+2250700000001"}},
 	{AmountForm, "The amount is no whole number", "The request sends the amount as %s",
 		"Send `amount` as a whole number without quotes, in whole units of the currency: 1500.", []any{`"1500"`}},
-	{NumberForm, "The number has a wrong form", "The request sends the number as %s", "Send the whole number with + and the code of its country, " +
+	{NumberForm, "The number has a wrong form", "The number is written as %s", "Send the whole number with + and the code of its country, " +
 		"digits only.", []any{`"0530000901"`}},
 	{UnknownStore, "There is no such store", "The sandbox has no store %s", "Send one of the stores of the sandbox as `application`, or add it to spec.stores.",
 		[]any{`"boutique"`}},

@@ -168,6 +168,10 @@ func TestExplanationNamesTheCause(t *testing.T) {
 		},
 		"an operator's own API":    {paid("SUCCESS").refused("log_1", 409, "RESOURCE_ALREADY_EXIST", "", ""), "log_1", "request.refused", "RESOURCE_ALREADY_EXIST", "correct"},
 		"a number that nobody has": {paid("SUCCESS"), "+2250799999999", "number.unknown", "Nobody has", "list_payers"},
+		"a number that is too short": {
+			paid("SUCCESS"), "+25411000090", "request.number_form", "+25411000090 has 8 digits after +254, and a number of KE has 9", "the whole number",
+		},
+		"the same without +":       {paid("SUCCESS"), "25411000090", "request.number_form", "+25411000090 has 8 digits after +254", "the whole number"},
 		"a number in another form": {paid("SUCCESS"), "07 00 00 00 01", "request.number_form", "0700000001", "digits only"},
 		"a blocked number":         {changed(paid("SUCCESS"), func(s *sandbox) { s.payers[0].State = "Blocked" }), shop, "number.blocked", "blocked", "save_test_client"},
 		"a number that is well":    {paid("SUCCESS"), shop, "", "awa", ""},

@@ -13,6 +13,7 @@ import (
 	"github.com/cauri-dev/cauri/cmd/cauri/sandboxapi"
 	"github.com/cauri-dev/cauri/server/advice"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
+	"github.com/cauri-dev/cauri/server/operators"
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
@@ -119,7 +120,7 @@ func (e *explaining) number(ctx context.Context, msisdn string) error {
 	international := msisdn
 	if !strings.HasPrefix(msisdn, "+") {
 		international = "+" + msisdn
-		if !hasCallingCode(msisdn) { // of some operators' own APIs, numbers have no plus sign
+		if !hasCallingCode(msisdn) && operators.CheckLength(nil, international) == nil { // of some operators' own APIs, numbers have no plus sign
 			e.blame(advice.Of(advice.NumberForm, msisdn))
 		}
 	}
@@ -193,6 +194,12 @@ func (e *explaining) holder(ctx context.Context, msisdn string) error {
 		}
 	}
 	e.Summary = fmt.Sprintf("Nobody has the number %s", msisdn)
+	if w := operators.CheckLength(nil, msisdn); w != nil {
+		a := advice.Of(advice.NumberForm, msisdn)
+		a.What = w.Phrase()
+		e.blame(a)
+		return nil
+	}
 	a := advice.Of(advice.NumberUnknown, msisdn)
 	a.Steps = []advice.Step{whoCanPay}
 	e.blame(a)
