@@ -150,11 +150,12 @@ func TestMPesaPayouts(t *testing.T) {
 	left := 5000
 	for path, more := range map[string]object{
 		mpesaB2C: {}, mpesaB2C1: {"OriginatorConversationID": nil, "Occasion": nil, "Amount": 100, "PartyB": 254712000001},
-		mpesaPochi: {"CommandID": "BusinessPayToPochi"},
+		mpesaPochi: {"CommandID": "BusinessPayToPochi", "OriginatorConversationID": nil}, mpesaPochi + "/": {"CommandID": "BusinessPayment"},
 	} {
-		accepted := m.ask(path, m.payout(shop, "600997_Test_32et3241ed8yu", wanjiku, "100", more))
-		id := accepted["OriginatorConversationID"].(string)
-		if own := id == "600997_Test_32et3241ed8yu"; own != (path == mpesaB2C) || !own && !regexp.MustCompile("^"+darajaForm+"$").MatchString(id) {
+		sent := "600997_Test_" + newReference()
+		accepted := m.ask(path, m.payout(shop, sent, wanjiku, "100", more))
+		id, wantOwn := accepted["OriginatorConversationID"].(string), path != mpesaB2C1 && path != mpesaPochi
+		if own := id == sent; own != wantOwn || !own && !regexp.MustCompile("^"+darajaForm+"$").MatchString(id) {
 			t.Errorf("%s has the id %s", path, id)
 		}
 		if got := accepted["ResponseDescription"]; got != "Accept the service request successfully." {
@@ -538,7 +539,7 @@ func TestMPesaPayoutRefusals(t *testing.T) {
 		{mpesaB2C, payout(object{"OriginatorConversationID": strings.Repeat("x", 81)}), wrong + "OriginatorConversationID"},
 		{mpesaB2C, payout(object{"InitiatorName": ""}), wrong + "InitiatorName"},
 		{mpesaB2C, payout(object{"CommandID": "BusinessPayToPochi"}), wrong + "CommandID"},
-		{mpesaPochi, payout(object{"CommandID": "BusinessPayment"}), wrong + "CommandID"},
+		{mpesaPochi, payout(object{"CommandID": "BusinessPayBill"}), wrong + "CommandID"},
 		{mpesaB2C, payout(object{"Amount": 0}), wrong + "Amount"},
 		{mpesaB2C, payout(object{"Amount": "10.5"}), wrong + "Amount"},
 		{mpesaB2C, payout(object{"PartyA": "600992"}), wrong + "PartyA"},

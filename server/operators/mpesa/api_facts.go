@@ -71,7 +71,9 @@ const (
 // payoutFacts are the facts about B2C and Pochi.
 var payoutFacts = []operatorapi.Fact{
 	operatorapi.Documented.Fact("B2C, v3: an `OriginatorConversationID` that is taken: 500 `500.002.1001`", portal, "TestMPesaPayoutsAreMadeOnce"),
-	operatorapi.ThirdParty.Fact("B2C, v1, and Pochi have no `OriginatorConversationID`: one is made", operatorapi.PublishedClients, payoutsTest),
+	operatorapi.ThirdParty.Fact("B2C, v1, has no `OriginatorConversationID`, and clients send none to Pochi: one is made", operatorapi.PublishedClients,
+		payoutsTest),
+	operatorapi.Documented.Fact("Pochi takes an `OriginatorConversationID`, and the commands of B2C too", portal, payoutsTest),
 	operatorapi.Documented.Fact("the result goes once to `ResultURL`; `ResultParameters` only of a success, `ReferenceData` always", portal, payoutsTest),
 	operatorapi.Documented.Fact("fewer than 10 shillings: result 2; more than 250,000: result 3", portal, "TestMPesaPayoutFailures").Differs(
 		"the limits of a day, and of a customer's balance, are 500,000"),

@@ -17,9 +17,12 @@ const (
 	pochiCall  = "b2pochi"
 )
 
-// The commands of payouts.
-const pochiCommand = "BusinessPayToPochi"
+const (
+	pochiCommand = "BusinessPayToPochi"
+	pochiPath    = "/mpesa/b2pochi/v1/paymentrequest"
+)
 
+// payoutCommands are the commands of payouts. Pochi takes them too (Documented).
 var payoutCommands = []string{"SalaryPayment", "BusinessPayment", "PromotionPayment"}
 
 const (
@@ -50,20 +53,20 @@ const acceptedRequest = "Accept the service request successfully."
 // requested is a form of the call of payouts: its path, and what it has of its own.
 type requested struct {
 	call, path, summary string
-	occasion            string // field of an occasion; empty: it has none
-	ownID               bool   // whether the client makes the OriginatorConversationID
+	occasion            string // field of an occasion
+	ownID, made         bool   // whether the client makes the OriginatorConversationID, and whether one is made if it does not
 	mark                operatorapi.Mark
 	source              string
 }
 
 var payoutForms = []requested{
-	{payoutCall, "/mpesa/b2c/v3/paymentrequest", "Pays a customer from the float: a disbursement", "Occassion", true, operatorapi.Documented, portal},
+	{payoutCall, "/mpesa/b2c/v3/paymentrequest", "Pays a customer from the float: a disbursement", "Occassion", true, false, operatorapi.Documented, portal},
 	{
-		payoutCall, "/mpesa/b2c/v1/paymentrequest", "The same, without an OriginatorConversationID: one is made", "Occasion", false,
+		payoutCall, "/mpesa/b2c/v1/paymentrequest", "The same, without an OriginatorConversationID: one is made", "Occasion", false, true,
 		operatorapi.ThirdParty, operatorapi.PublishedClients,
 	},
 	{
-		pochiCall, "/mpesa/b2pochi/v1/paymentrequest", "Pays the business account of a customer: a disbursement", "", false,
+		pochiCall, pochiPath, "Pays the business account of a customer: a disbursement", "Occassion", true, true,
 		operatorapi.Documented, portal,
 	},
 }
@@ -86,10 +89,10 @@ func payoutRoutes() (all []operatorapi.Route) {
 	return all
 }
 
-// command returns the commands of a form of the call.
+// commands returns the commands of a form of the call, with that of its example first.
 func (f *requested) commands() []string {
 	if f.call == pochiCall {
-		return []string{pochiCommand}
+		return append([]string{pochiCommand}, payoutCommands...)
 	}
 	return payoutCommands
 }
@@ -99,7 +102,7 @@ func (f *requested) fields() []operatorapi.Field {
 	if f.ownID {
 		all = append(all, operatorapi.Field{
 			Name: "OriginatorConversationID", Types: textOrNumber, Max: maxConversation,
-			About: "The reference of /v1. It must be new. The bound is assumed.",
+			About: "The reference of /v1. It must be new. The bound is assumed.", Optional: f.made,
 		})
 	}
 	all = append(all, initiatorFields("InitiatorName")...)
@@ -111,25 +114,19 @@ func (f *requested) fields() []operatorapi.Field {
 		operatorapi.Field{Name: "Remarks", Types: textOrNumber, Max: maxRemarks},
 	)
 	all = append(all, resultFields...)
-	if f.occasion != "" {
-		all = append(all, operatorapi.Field{Name: f.occasion, Types: textOrNull, Max: maxRemarks, Optional: true})
-	}
-	return all
+	return append(all, operatorapi.Field{Name: f.occasion, Types: textOrNull, Max: maxRemarks, Optional: true})
 }
 
 func (f *requested) example() string {
 	var b strings.Builder
 	b.WriteString("{")
 	if f.ownID {
-		b.WriteString(`"OriginatorConversationID": "` + exampleConversation + `", `)
+		b.WriteString(`"OriginatorConversationID": "` + f.call + `-1042", `)
 	}
 	b.WriteString(`"InitiatorName": "` + exampleInitiator + `", "SecurityCredential": "` + exampleCredential + `", "CommandID": "` +
-		f.commands()[len(f.commands())/2] + `", "Amount": "500", "PartyA": "` + exampleShortCode + `", "PartyB": "` + exampleNumber + `", ` +
-		`"Remarks": "Salary", "QueueTimeOutURL": "https://shop.example/timeouts", "ResultURL": "https://shop.example/results"`)
-	if f.occasion != "" {
-		b.WriteString(`, "` + f.occasion + `": "November"`)
-	}
-	return b.String() + "}"
+		f.commands()[0] + `", "Amount": "500", "PartyA": "` + exampleShortCode + `", "PartyB": "` + exampleNumber + `", ` +
+		`"Remarks": "Salary", "QueueTimeOutURL": "https://shop.example/timeouts", "ResultURL": "https://shop.example/results", "` + f.occasion + `": "November"}`)
+	return b.String()
 }
 
 // initiatorFields returns the fields of an initiator. Calls differ in the name of the first.
@@ -207,7 +204,7 @@ func (f *requested) pay(ctx context.Context, s operatorapi.Sandbox, r *operatora
 func (f *requested) order(ctx context.Context, s operatorapi.Sandbox, b *payoutBody) (*operatorapi.Order, error) {
 	reference, occasion := string(b.OriginatorConversationID), b.Occassion
 	switch {
-	case !f.ownID:
+	case !f.ownID, f.made && reference == "":
 		made, err := madeID(s)
 		if err != nil {
 			return nil, err
@@ -216,13 +213,16 @@ func (f *requested) order(ctx context.Context, s operatorapi.Sandbox, b *payoutB
 	case reference == "" || !operatorapi.IsText(reference, maxConversation):
 		return nil, refusedField("OriginatorConversationID", operatorapi.TextForm(1, maxConversation))
 	}
-	if f.occasion != "Occassion" {
+	if f.occasion == "Occasion" {
 		occasion = b.Occasion
 	}
 	if err := checkInitiatorName("InitiatorName", b.InitiatorName); err != nil {
 		return nil, err
 	}
 	if err := checkCommand(b.CommandID, f.commands()...); err != nil {
+		if b.CommandID == pochiCommand {
+			err = refusedField("CommandID", strings.Join(f.commands(), ", ")+"; "+pochiCommand+" is for "+pochiPath)
+		}
 		return nil, err
 	}
 	amount, err := amountOf(b.Amount)
@@ -242,7 +242,7 @@ func (f *requested) order(ctx context.Context, s operatorapi.Sandbox, b *payoutB
 	if err := checkResultURLs(s, b.QueueTimeOutURL, b.ResultURL); err != nil {
 		return nil, err
 	}
-	if f.occasion != "" && !operatorapi.IsText(string(occasion), maxRemarks) {
+	if !operatorapi.IsText(string(occasion), maxRemarks) {
 		return nil, refusedField(f.occasion, operatorapi.TextForm(0, maxRemarks))
 	}
 	isRight, err := isInitiator(ctx, s, string(b.InitiatorName), b.SecurityCredential)
