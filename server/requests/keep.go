@@ -103,7 +103,7 @@ var (
 	// word matches a name that somebody chose: it has only letters, unlike most credentials.
 	word = regexp.MustCompile(`^[A-Za-z]+([_.-][A-Za-z]+)*$`)
 	// version and identifier match other parts of paths that are kept.
-	version    = regexp.MustCompile(`^((v|oauth)[0-9]{1,2}(_[0-9]{1,2})?|[bc]2(b|c|pochi))$`) // M-Pesa's products too
+	version    = regexp.MustCompile(`^((v|oauth)[0-9]{1,2}(_[0-9]{1,2})?|[bc]2(b|c|cvalidate|pochi))$`) // M-Pesa's products too
 	identifier = regexp.MustCompile(`^[A-Za-z]{2,3}_[0-9A-HJKMNP-TV-Z]{26}$`)
 )
 

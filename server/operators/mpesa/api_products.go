@@ -18,6 +18,7 @@ const billManager = "/v1/billmanager-invoice/"
 
 var absentProducts = []absent{
 	{"b2b", "B2B payments and top-ups", &b2cErrors, []string{"/mpesa/b2b/v1/paymentrequest"}},
+	{"b2cvalidate", "B2C with the identity of the customer", &b2cErrors, []string{"/mpesa/b2cvalidate/v2/paymentrequest"}},
 	{"remittax", "Taxes", &b2cErrors, []string{"/mpesa/b2b/v1/remittax"}},
 	{"b2b-express", "B2B Express", &expressErrors, []string{"/v1/ussdpush/get-msisdn"}},
 	{"ratiba", "Standing orders", &expressErrors, []string{"/standingorder/v1/createStandingOrderExternal"}},
@@ -25,7 +26,9 @@ var absentProducts = []absent{
 		billManager + "optin", billManager + "change-optin-details", billManager + "single-invoicing", billManager + "bulk-invoicing",
 		billManager + "reconciliation", billManager + "cancel-single-invoice", billManager + "cancel-bulk-invoices",
 	}},
-	{"identity", "Who has a number", &expressErrors, []string{"/imsi/v2/checkATI", "/registration/lookup/v1/checkATI", "/v1/KYC-validation/validateID"}},
+	{"identity", "Who has a number", &expressErrors, []string{
+		"/imsi/v2/checkATI", "/imsi/v1/checkATI", "/registration/lookup/v1/checkATI", "/v1/KYC-validation/validateID", "/mpesa/checkidentity/v1/query",
+	}},
 	{"organization", "Who has a short code", &expressErrors, []string{"/sfcverify/v1/query/info"}},
 }
 
