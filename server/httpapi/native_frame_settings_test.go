@@ -78,6 +78,7 @@ func TestSettingsOfAnAPI(t *testing.T) {
 // What was paid is listed whichever API recorded it, and nothing else.
 func TestListOfPaidCollections(t *testing.T) {
 	k := newKiosk(t)
+	k.paymentsWait()
 	paid := func(apiKey, query, want string) {
 		t.Helper()
 		if _, got, _ := k.toldWith(apiKey, "/paid?"+query, nil); got != fmt.Sprintf("%q", want) {

@@ -172,6 +172,13 @@ func newKiosk(t *testing.T) *kiosk {
 	return k
 }
 
+// paymentsWait lets a payment wait for the clock. Otherwise the worker settles it soon.
+func (k *kiosk) paymentsWait() {
+	k.t.Helper()
+	k.config.LatencyPercent = 100
+	k.sandbox(k.config, key)
+}
+
 // sent returns what has come to the shop, in the order of the texts, and forgets it.
 func (k *kiosk) sent() []string {
 	k.mu.Lock()
@@ -281,6 +288,7 @@ func every() []payments.PlannedCallback {
 
 func TestSeveralCallbacksOfAPayment(t *testing.T) {
 	k := newKiosk(t)
+	k.paymentsWait()
 	k.pay("paid", alice, every()...)
 	k.pay("unknown", "+250788000099", every()...) // ends at once
 	k.pay("silent", alice)
