@@ -77,7 +77,7 @@ func decodeExpress(r *operatorapi.Request, fields []operatorapi.Field, into any)
 		}
 		for name := range sent {
 			if strings.EqualFold(name, f.Name) {
-				return refusedField(f.Name, "the name with exactly these capitals: the body has it with others")
+				return refusedField(f.Name, "exactly this name: the body has it with other capitals")
 			}
 		}
 	}
