@@ -5,6 +5,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/cauri-dev/cauri/test/system"
 )
 
 // wrongShops are those that the Expectation of a story fails.
@@ -120,12 +127,15 @@ func flappingQuery(m *merchant) {
 	}
 	m.advance("20s")
 	d.queryUntil(checkout, "an error after the outcome", func(s said) bool { return s.status == http.StatusInternalServerError })
+	paid := false
 	d.queryUntil(checkout, "a result", func(s said) bool {
 		if s.ResultCode != "" && s.ResultCode != "0" {
 			m.Errorf("after the outcome the query says %+v", s)
 		}
-		return s.ResultCode == "0"
+		paid = s.ResultCode == "0"
+		return paid
 	})
+	m.says(paid, "<nil>")
 	all := m.payments()
 	if len(all) != 1 || all[0].Status != "SUCCESS" {
 		m.Errorf("the payments are %+v", all)
@@ -138,10 +148,35 @@ func askTheFlappingPayerAgain(m *merchant) {
 	d := m.daraja()
 	d.queryUntil(d.pushed(), "500.001.1001", func(s said) bool { return s.ErrorCode == "500.001.1001" }) // the order is booked as FAILED
 	m.advance("20s")
+	m.says(false, "exit status 5")
 	d.pushed()
 	m.advance("20s")
 	if all := m.payments(); len(all) != 2 || all[0].Status != "SUCCESS" || all[1].Status != "SUCCESS" {
 		m.Errorf("the payments are %+v", all)
+	}
+}
+
+// says compares what the shop has booked of its order with the payment, which succeeded: `cauri expect` asks the shop, since the
+// sandbox does not see it.
+func (m *merchant) says(paid bool, wantExit string) {
+	m.Helper()
+	shop := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = fmt.Fprintf(w, `{"paid":%t}`, paid) }))
+	defer shop.Close()
+	program, err := system.Build(m.Context(), m.TempDir())
+	if err != nil {
+		m.Fatal(err)
+	}
+	file := filepath.Join(m.TempDir(), "order.yaml")
+	if err := os.WriteFile(file, fmt.Appendf(nil, "within: 5s\nsettle: 0s\nexpect:\n"+
+		"- transactions: {where: {operator: mpesa, orderRef: %s, status: SUCCESS}, count: 1}\n"+
+		"- merchant: {get: %q, json: {paid: true}}\n", m.reference(1), shop.URL), 0o600); err != nil {
+		m.Fatal(err)
+	}
+	command := exec.CommandContext(m.Context(), program, "expect", "-f", file, "--url", m.uri, "--api-key", m.credentials["api-key"])
+	out, err := command.CombinedOutput()
+	said := fmt.Sprintf(`200 {"paid":%t}`, paid)
+	if fmt.Sprint(err) != wantExit || !strings.Contains(string(out), "1 transaction\n") || !strings.Contains(string(out), said) {
+		m.Errorf("it ended with %v, want %s:\n%s", err, wantExit, out)
 	}
 }
 
